@@ -12,6 +12,7 @@
 #include "schedule/template/device.h"
 
 #include "ir/build.h"
+#include "ir/query.h"
 #include "ir/walk.h"
 
 #include <stdio.h>
@@ -22,7 +23,8 @@ enum { LOOPS = 12 /* of a nest that is read */ };
 typedef struct Axis {
 	const char *name;
 	int64_t extent;
-	bool reduce;
+	bool reduce; /* or a scan, whose iterations have an order */
+	bool scan;
 } Axis;
 
 /* A nest whose loops may be reordered: constant extents, one block, plain iterators. */
@@ -32,6 +34,7 @@ typedef struct Nest {
 	Axis axis[LOOPS];
 	DType type; /* of the widest element it stores */
 	int side; /* the axis along which these lie side by side; -1: none */
+	bool scans; /* some axis is a scan */
 	bool asks; /* for knobs; else it has the defaults */
 } Nest;
 
@@ -50,16 +53,20 @@ static DType widest_store(const Fn *fn, const Stmt *s)
 	return widest;
 }
 
-/* The axis of the nest that moves along there. */
+static bool stores(const Stmt *s, void *arg)
+{
+	(void)arg;
+	return s->kind == ST_STORE || s->kind == ST_REDUCE;
+}
+
+/* The axis of the nest that moves along there; -1: none does, or a loaded index leads there. */
 static int side_axis(const Fn *fn, const Stmt *block, const Nest *n)
 {
-	const Stmt *s = block->block.body;
-	while (s != NULL && s->kind != ST_STORE && s->kind != ST_REDUCE)
-		s = s->next;
+	const Stmt *s = ir_find_below(block, stores, NULL);
 	const Access *dst = s == NULL ? NULL : s->kind == ST_STORE ? &s->store.dst : &s->reduce.dst[0];
 	const Buf *b = dst != NULL ? ir_find_buf(fn, dst->buf) : NULL;
 	int d = b != NULL ? tile_side(b) : -1;
-	for (int i = 0; d >= 0 && i < block->block.n; i++)
+	for (int i = 0; d >= 0 && !ir_has_load(dst->idx[d]) && i < block->block.n; i++)
 		for (int k = 0; k < n->n; k++)
 			if (ir_uses_var(dst->idx[d], block->block.iter[i].name) &&
 				ir_uses_var(block->block.iter[i].value, n->axis[k].name))
@@ -76,7 +83,7 @@ static bool read_nest(const Fn *fn, const Stmt *s, Nest *out)
 		if (out->n == LOOPS || (l != s && l->next != NULL) || l->loop.kind != LOOP_SERIAL ||
 			!ir_is_int(l->loop.lo, &lo) || !ir_is_int(l->loop.hi, &hi) || lo != 0)
 			return false;
-		out->axis[out->n++] = (Axis){ l->loop.var, hi, false };
+		out->axis[out->n++] = (Axis){ l->loop.var, hi, false, false };
 	}
 	if (out->n == 0 || l == NULL || l->kind != ST_BLOCK || l->next != NULL)
 		return false;
@@ -86,9 +93,9 @@ static bool read_nest(const Fn *fn, const Stmt *s, Nest *out)
 	for (int i = 0; i < l->block.n; i++)
 		for (int k = 0; k < out->n; k++)
 			if (ir_uses_var(l->block.iter[i].value, out->axis[k].name)) {
-				if (l->block.iter[i].kind == ITER_SCAN)
-					return false;
-				out->axis[k].reduce |= l->block.iter[i].kind == ITER_REDUCE;
+				out->axis[k].scan |= l->block.iter[i].kind == ITER_SCAN;
+				out->axis[k].reduce |= l->block.iter[i].kind != ITER_SPATIAL;
+				out->scans |= out->axis[k].scan;
 			}
 	return true;
 }
@@ -120,13 +127,14 @@ static KnobOption part_option(const Nest *n, Part p)
 /*
  * How good a vector of `part` lanes along an axis looks before anything is known: that along which results lie side
  * by side is best, then the later ones. A part that divides the extent needs no masks (whose stores are not forwarded
- * to the next load), and a full register beats a part of one. That it divides outweighs any number of lanes.
+ * to the next load), and a full register beats a part of one. That it divides outweighs any number of lanes. What is
+ * stored in an order goes to places that others decide: lanes are for elements side by side alone.
  */
 static int64_t vector_promise(const Nest *n, int k, int64_t part, int64_t lanes)
 {
 	enum { DIVIDES = 1000 };
 	const Axis *x = &n->axis[k];
-	if (part > lanes || (part < TMPL_PROMISING_LANES && part < lanes))
+	if (part > lanes || (part < TMPL_PROMISING_LANES && part < lanes) || (n->scans && k != n->side))
 		return 0;
 	return (k == n->side ? LOOPS + 1 : k + 1) * DIVIDES * 2 + (x->extent % part == 0 ? DIVIDES : 0) + part;
 }
@@ -198,7 +206,7 @@ static void schedule_nest(Sketch *s, const Nest *n)
 	const char *last_reduce = NULL, *outer = NULL; /* the last short reduction loop: it may be written out */
 	for (int k = 0; k < n->n; k++) {
 		reduces |= n->axis[k].reduce;
-		if (n->axis[k].reduce && n->axis[k].extent <= TMPL_SHORT_LOOP)
+		if (n->axis[k].reduce && !n->axis[k].scan && n->axis[k].extent <= TMPL_SHORT_LOOP)
 			last_reduce = n->axis[k].name;
 	}
 	Part vec = choose_vector(s, n), tile = choose_tile(s, n, vec.axis);
