@@ -166,6 +166,22 @@ static LLVMValueRef int_to_float(Emit *e, DType to, DType from, LLVMValueRef a)
 	return to.bits == 16 ? emit_narrow(e, to, r) : r;
 }
 
+/*
+ * To an integer of less than 32 bits: its ends are floats, so what is clamped to them converts to i32. LLVM's own
+ * saturating conversion does lane by lane what has no vector form for such integers. NaN gives 0.
+ */
+static LLVMValueRef float_to_small(Emit *e, DType to, LLVMValueRef a)
+{
+	LLVMTypeRef ft = LLVMTypeOf(a);
+	int64_t top = ((int64_t)1 << (to.kind == DT_INT ? to.bits - 1 : to.bits)) - 1;
+	LLVMValueRef hi = emit_real(ft, (double)top), lo = emit_real(ft, to.kind == DT_INT ? (double)(-top - 1) : 0);
+	LLVMValueRef nan = LLVMBuildFCmp(e->b, LLVMRealUNO, a, a, "");
+	a = LLVMBuildSelect(e->b, LLVMBuildFCmp(e->b, LLVMRealOLT, a, hi, ""), a, hi, "");
+	a = LLVMBuildSelect(e->b, LLVMBuildFCmp(e->b, LLVMRealOGT, a, lo, ""), a, lo, "");
+	a = LLVMBuildSelect(e->b, nan, LLVMConstNull(ft), a, "");
+	return LLVMBuildTrunc(e->b, LLVMBuildFPToSI(e->b, a, ints(e, e->i32, a), ""), emit_type(e, to), "");
+}
+
 LLVMValueRef emit_cast(Emit *e, DType to, DType from, LLVMValueRef a)
 {
 	LLVMTypeRef t = emit_type(e, to);
@@ -179,6 +195,8 @@ LLVMValueRef emit_cast(Emit *e, DType to, DType from, LLVMValueRef a)
 	if (dtype_is_float(from)) {
 		if (to.kind == DT_BOOL)
 			return LLVMBuildFCmp(e->b, LLVMRealUNE, a, LLVMConstNull(LLVMTypeOf(a)), "");
+		if (to.bits < 32)
+			return float_to_small(e, to, a);
 		LLVMTypeRef over[2] = { t, LLVMTypeOf(a) };
 		return emit_intrinsic(e, to.kind == DT_INT ? "llvm.fptosi.sat" : "llvm.fptoui.sat", over, 2, &a, 1);
 	}
