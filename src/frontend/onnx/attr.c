@@ -4,6 +4,7 @@
  */
 #include "frontend/onnx/visit.h"
 
+#include <math.h>
 #include <string.h>
 
 static const OnnxAttr *attr_in(const OnnxNode *node, const char *name, size_t *at)
@@ -87,6 +88,14 @@ double node_attr_float(Visit *n, const char *name, double otherwise)
 {
 	const OnnxAttr *a = attr_of_kind(n, name, ONNX_FLOAT, OnnxAttr_f, "a number");
 	return a != NULL ? onnx_number(F32, &a->f) : otherwise;
+}
+
+double node_attr_size(Visit *n, const char *name, double otherwise)
+{
+	double v = node_attr_float(n, name, otherwise);
+	if (!(v >= 0) || isinf(v))
+		node_fail(n, ERR_INPUT, "its attribute %s is %g, but must be a finite number that is not negative", name, v);
+	return v;
 }
 
 const char *node_attr_text(Visit *n, const char *name, const char *otherwise)

@@ -228,11 +228,9 @@ static void import_attention(Visit *v)
 	int q = operand(&a, 0, "Q", "q_num_heads"), fresh = operand(&a, 1, "K", "kv_num_heads");
 	int value = operand(&a, 2, "V", "kv_num_heads");
 	int64_t mode = node_attr_int(v, "qk_matmul_output_mode", 0);
-	double cap = node_attr_float(v, "softcap", 0);
+	double cap = node_attr_size(v, "softcap", 0);
 	if (node_ok(v) && (mode < 0 || mode >= SCORES_MODES))
 		node_fail(v, ERR_INPUT, "its attribute qk_matmul_output_mode is %lld, not 0 to 3", (long long)mode);
-	if (node_ok(v) && !(cap >= 0))
-		node_fail(v, ERR_INPUT, "its attribute softcap is %g, but must not be negative", cap);
 	if (node_ok(v) && (node_in(v, 4) == NULL) != (node_in(v, 5) == NULL))
 		node_fail(v, ERR_INPUT, "it has past keys or past values, but not both");
 	int k = with_past(v, 4, fresh);

@@ -208,6 +208,15 @@ static int64_t entry(Visit *v, const char *name, int k, int n)
 	return node_ok(v) && count > 0 ? list[k] : 0;
 }
 
+/* The same for a direction: whether it is backward. */
+static bool backward(Visit *v, const char *name, int k, int n)
+{
+	int64_t way = entry(v, name, k, n);
+	if (way != 0 && way != 1)
+		node_fail(v, ERR_INPUT, "its attribute %s holds %lld, but must hold 0 or 1", name, (long long)way);
+	return way != 0;
+}
+
 /* Part `at` of a value along an axis, without the axis. */
 static Item *part_of(Visit *v, int x, int axis, int64_t at)
 {
@@ -246,7 +255,7 @@ static Scanned read_scanned(Visit *v, int first, int n, bool batched)
 		const Item *it = node_need(v, first + k);
 		s.value[k] = node_value(v, first + k);
 		s.axis[k] = batched ? 1 : node_axis(v, entry(v, "scan_input_axes", k, n), it->shape.rank);
-		s.reverse[k] = entry(v, batched ? "directions" : "scan_input_directions", k, n) != 0;
+		s.reverse[k] = backward(v, batched ? "directions" : "scan_input_directions", k, n);
 		if (node_ok(v) && s.axis[k] >= it->shape.rank)
 			node_fail(v, ERR_TYPE, "its input %d has %d dimensions, but needs a batch and an axis", first + k + 1,
 				it->shape.rank);
@@ -287,7 +296,7 @@ static void import_scan(Visit *v)
 	set_carried(&l);
 	for (int k = 0; k < l.ncollected && node_ok(v); k++) {
 		int64_t axis = entry(v, "scan_output_axes", k, l.ncollected);
-		bool reverse = entry(v, "scan_output_directions", k, l.ncollected) != 0;
+		bool reverse = backward(v, "scan_output_directions", k, l.ncollected);
 		if (l.steps == 0 && (size_t)(n + k) < l.body->output.n)
 			set_nothing(&l, k, &l.body->output.at[n + k], (int)axis);
 		else if (l.steps > 0)

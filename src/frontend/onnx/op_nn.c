@@ -126,13 +126,22 @@ static void import_conv_transpose(Visit *v)
 	int count;
 	read_list(v, "output_padding", win.n, 0, 0, extend);
 	const int64_t *size = node_attr_ints(v, "output_shape", &count);
-	if (count == win.n + 2)
-		size += 2; /* with the batch and the channels */
-	else if (count >= 0 && count != win.n)
+	if (count == win.n + 2) { /* with the batch and the channels */
+		int64_t filters = w->shape.dim[1] * node_attr_int(v, "group", 1);
+		if (node_ok(v) && (size[0] != x->shape.dim[0] || size[1] != filters))
+			node_fail(v, ERR_TYPE,
+				"its attribute output_shape begins with %lld and %lld, but batch and filters are %lld and %lld",
+				(long long)size[0], (long long)size[1], (long long)x->shape.dim[0], (long long)filters);
+		size += 2;
+	} else if (count >= 0 && count != win.n)
 		node_fail(v, ERR_TYPE, "its attribute output_shape has %d numbers where its input needs %d", count, win.n);
 	for (int k = 0; size != NULL && k < win.n && node_ok(v); k++)
 		if (size[k] < 1 || size[k] > INT32_MAX)
 			node_fail(v, ERR_TYPE, "its attribute output_shape holds %lld, which is out of range", (long long)size[k]);
+	for (int k = 0; k < win.n && node_ok(v); k++)
+		if (x->shape.dim[k + 2] > INT32_MAX)
+			node_fail(v, ERR_TYPE, "dimension %d of its input is %lld, which is out of range", k + 2,
+				(long long)x->shape.dim[k + 2]);
 	if (node_ok(v) && (size != NULL || strncmp(how, "SAME", 4) == 0))
 		pad_transposed(&win, &x->shape, size, strcmp(how, "SAME_UPPER") == 0, extend);
 	Attr attr[] = {
@@ -356,7 +365,7 @@ static void import_batch_normalization(Visit *v)
 		node_fail(v, ERR_UNSUPPORTED, "training mode is not supported: export the model for inference");
 	if (opset < 9 && !node_attr_flag(v, "spatial", true))
 		node_fail(v, ERR_UNSUPPORTED, "its attribute spatial = 0 is not supported");
-	Attr attr = attr_float("epsilon", node_attr_float(v, "epsilon", 1e-5));
+	Attr attr = attr_float("epsilon", node_attr_size(v, "epsilon", 1e-5));
 	int in[5];
 	for (int k = 0; k < 5; k++) {
 		node_need(v, k);

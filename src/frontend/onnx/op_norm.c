@@ -67,7 +67,7 @@ static void import_layer_normalization(Visit *v)
 	int n = axes_from(v, it->shape.rank, axes);
 	node_need(v, 1);
 	int x = node_cast(v, node_value(v, 0), stash_type(v));
-	Moments m = find_moments(v, x, axes, n, node_attr_float(v, "epsilon", 1e-5));
+	Moments m = find_moments(v, x, axes, n, node_attr_size(v, "epsilon", 1e-5));
 	int y = node_cast(v, node_call2(v, OP_mul, m.centred, m.inverse), it->type);
 	y = node_call2(v, OP_mul, y, node_value(v, 1));
 	if (node_in(v, 2) != NULL)
@@ -87,7 +87,7 @@ static void import_rms_normalization(Visit *v)
 	int64_t axes[DAG_MAX_RANK];
 	int n = axes_from(v, it->shape.rank, axes);
 	int x = node_cast(v, node_value(v, 0), stash_type(v));
-	int inverse = inverse_root_mean(v, x, axes, n, node_attr_float(v, "epsilon", 1e-5));
+	int inverse = inverse_root_mean(v, x, axes, n, node_attr_size(v, "epsilon", 1e-5));
 	int y = node_cast(v, node_call2(v, OP_mul, x, inverse), scale->type);
 	y = node_call2(v, OP_mul, y, node_value(v, 1));
 	if (node_ok(v) && !shape_eq(node_val(v, y)->shape, it->shape))
@@ -128,7 +128,7 @@ static void import_instance_normalization(Visit *v)
 	for (int k = 2; k < it->shape.rank; k++)
 		axes[n++] = k;
 	int x = node_cast(v, node_value(v, 0), statistics_type(it->type));
-	Moments m = find_moments(v, x, axes, n, node_attr_float(v, "epsilon", 1e-5));
+	Moments m = find_moments(v, x, axes, n, node_attr_size(v, "epsilon", 1e-5));
 	int y = node_cast(v, node_call2(v, OP_mul, m.centred, m.inverse), it->type);
 	node_set(v, 0, scale_and_shift(v, y, it->shape.dim[1]));
 }
@@ -151,7 +151,7 @@ static void import_group_normalization(Visit *v)
 		.dim = { it->shape.dim[0], groups, channels / groups, shape_product(&it->shape, 2, it->shape.rank) } };
 	DType type = by_group ? statistics_type(it->type) : stash_type(v);
 	int x = node_reshape(v, node_cast(v, node_value(v, 0), type), cut);
-	Moments m = find_moments(v, x, axes, 2, node_attr_float(v, "epsilon", 1e-5));
+	Moments m = find_moments(v, x, axes, 2, node_attr_size(v, "epsilon", 1e-5));
 	int y = node_cast(v, node_call2(v, OP_mul, m.centred, m.inverse), it->type);
 	if (by_group)
 		y = scale_and_shift(v, y, groups);

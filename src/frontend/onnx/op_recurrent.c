@@ -208,6 +208,8 @@ static void import_recurrent(Visit *v, int op)
 	read_shapes(&r);
 	if (!node_ok(v))
 		return;
+	if (node_has(v, "clip") && node_attr_float(v, "clip", 0) == 0)
+		node_fail(v, ERR_INPUT, "its attribute clip is 0, but must be positive");
 	if (node_has(v, "clip"))
 		r.attr[r.nattr++] = attr_float("clip", node_attr_float(v, "clip", 0));
 	if (op == OP_gru)

@@ -179,6 +179,7 @@ static void import_top_k(Visit *v)
 	int64_t k = v->frame->opset < 10 ? node_attr_int(v, "k", 0) : one_number(v, 1);
 	Attr attr[] = { attr_int("axis", attr_axis(v, -1)), attr_int("k", k),
 		attr_int("largest", node_attr_flag(v, "largest", true)) };
+	node_attr_flag(v, "sorted", true); /* results are always sorted */
 	int x = node_value(v, 0), values = node_call(v, OP_top_k, &x, 1, attr, 3);
 	node_set(v, 0, values);
 	if (node_ok(v))
@@ -228,6 +229,6 @@ const OnnxRow onnx_reduce_rows[] = {
 	{ "CumSum", 11, "", import_cum_sum },
 	{ "CumProd", 26, "", import_cum_prod },
 	{ "Hardmax", 1, "", import_hardmax },
-	{ "TopK", 1, "sorted", import_top_k },
+	{ "TopK", 1, "", import_top_k },
 	{ NULL, 0, NULL, NULL },
 };

@@ -361,7 +361,7 @@ static void import_roi_align(Visit *v)
 	const char *mode = node_attr_text(v, "mode", "avg");
 	bool max = strcmp(mode, "max") == 0;
 	int64_t h = node_attr_int(v, "output_height", 1), w = node_attr_int(v, "output_width", 1);
-	Regions r = { .samples = node_attr_int(v, "sampling_ratio", 0), .scale = node_attr_float(v, "spatial_scale", 1) };
+	Regions r = { .samples = node_attr_int(v, "sampling_ratio", 0), .scale = node_attr_size(v, "spatial_scale", 1) };
 	r.half_pixel = strcmp(place, "half_pixel") == 0;
 	r.count = rois->shape.rank > 0 ? rois->shape.dim[0] : 0;
 	const int64_t *d = x->shape.dim;

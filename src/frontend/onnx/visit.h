@@ -51,6 +51,7 @@ bool node_has(Visit *n, const char *name);
 int64_t node_attr_int(Visit *n, const char *name, int64_t otherwise);
 bool node_attr_flag(Visit *n, const char *name, bool otherwise); /* an integer that is 0 or 1 */
 double node_attr_float(Visit *n, const char *name, double otherwise);
+double node_attr_size(Visit *n, const char *name, double otherwise); /* finite, not negative */
 const char *node_attr_text(Visit *n, const char *name, const char *otherwise);
 const int64_t *node_attr_ints(Visit *n, const char *name, int *count); /* -1, NULL: absent */
 const OnnxAttr *node_attr(Visit *n, const char *name);                 /* NULL: absent */
