@@ -210,6 +210,20 @@ static void add_offer(Find *f, int v, const char *layout)
 		to->offer[to->n++] = o;
 }
 
+/* Offers that begin at a value of the region's that has a layout: one for each layout. */
+static void spread_layouts(Find *f, int r)
+{
+	const Dag *d = f->spread->d;
+	const Offer first = f->regions.at[r].offer[1]; /* a region has at least one */
+	const char *last = NULL;
+	for (int k = 0; k < first.n; k++) {
+		const char *layout = d->value.at[first.value[k]].layout;
+		if (layout != NULL && !same_layout(layout, last))
+			add_offer(f, first.value[k], layout);
+		last = layout != NULL ? layout : last;
+	}
+}
+
 /* The offer that takes all others of the region back. */
 static Offer as_before(Arena *a, const Dag *d, const OrderRegion *r)
 {
@@ -256,6 +270,8 @@ int graph_order_regions(Arena *a, const Dag *d, OrderRegion **out)
 		if (carried(&s, c, true, d->value.at[c->in[0]].layout, &other))
 			add_offer(&f, c->out[0], other);
 	}
+	for (size_t r = 0; r < f.regions.n; r++)
+		spread_layouts(&f, (int)r);
 	for (size_t r = 0; r < f.regions.n; r++) {
 		OrderRegion *x = &f.regions.at[r];
 		x->offer[0] = as_before(a, d, x);

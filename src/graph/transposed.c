@@ -1,8 +1,10 @@
 /*
  * Turns a transposed convolution with constant weights into a convolution. Result s * q + r, before pads cut it, is
  * the sum over j of x[q - j] * w[r + s * j]: for each r < s a convolution with every s-th tap, in reverse order. All r
- * are output channels of one convolution, and a transpose puts them between each other. Nothing is multiplied by a zero
- * that a stride inserts; a kernel that the stride does not divide gets zeros at its end. "fold" then turns the weights.
+ * are output channels of one convolution, and a transpose puts them between each other. Those of a block of channels
+ * lie together in all r: so a layout can say the transpose (orders.c), and the convolution writes where its result
+ * belongs. Nothing is multiplied by a zero that a stride inserts; a kernel that the stride does not divide gets zeros
+ * at its end. "fold" then turns the weights.
  * Left out: a stride together with a dilation, a stride beyond the kernel, whose channels would be mostly zeros, and
  * three spatial dimensions, since a step between would have more dimensions than a tensor may.
  */
@@ -15,6 +17,7 @@ typedef struct Spread {
 	int n;
 	int64_t stride[3], taps[3], dilation[3], first[3]; /* taps: of each r; first: elements cut at the begin */
 	int64_t groups, in, out; /* channels of a group */
+	int64_t block;           /* of output channels that lie together */
 } Spread;
 
 static int64_t item(const OpCall *c, const char *name, int k, int64_t absent)
@@ -31,6 +34,8 @@ static bool read_spread(const Dag *d, const OpCall *c, Spread *s)
 		return false;
 	*s = (Spread){ .n = w->shape.rank - 2, .groups = op_int(c, "groups"), .out = w->shape.dim[1] };
 	s->in = w->shape.dim[0] / s->groups;
+	for (s->block = GRAPH_PLACED_TOGETHER; s->out % s->block != 0;)
+		s->block /= 2;
 	for (int k = 0; k < s->n; k++) {
 		int64_t kernel = w->shape.dim[2 + k];
 		s->stride[k] = item(c, "strides", k, 1);
@@ -40,7 +45,7 @@ static bool read_spread(const Dag *d, const OpCall *c, Spread *s)
 		if (s->stride[k] > kernel || (s->stride[k] > 1 && s->dilation[k] > 1))
 			return false;
 	}
-	return 3 + 2 * s->n <= DAG_MAX_RANK;
+	return 4 + 2 * s->n <= DAG_MAX_RANK;
 }
 
 static int reshape(Edit *e, const char *name, int x, Shape s)
@@ -55,22 +60,24 @@ static int transpose(Edit *e, const char *name, int x, const int64_t *perm, int 
 	return x == DAG_NONE ? x : edit_call(e, OP_transpose, name, &x, 1, &attr, 1);
 }
 
-/* w[C,M,K] as weights [groups * M * strides, C / groups, taps] in reverse order. */
+/* w[C,M,K] as weights [groups * M / block * strides * block, C / groups, taps] in reverse order. */
 static int turn_weights(Edit *e, const OpCall *c, const Spread *s)
 {
 	const Shape w = e->from->value.at[c->in[1]].shape;
 	int64_t pads[10] = { 0 }, perm[8], start[5] = { 0 }, step[5] = { 1, 1, 1, 1, 1 }, size[5];
 	int n = s->n, x = edit_value(e, c->in[1]);
-	Shape cut = { 3 + 2 * n, { s->groups, s->in, s->out } }, turned = { 2 + n, { s->groups * s->out, s->in } };
+	Shape cut = { 4 + 2 * n, { s->groups, s->in, s->out / s->block, s->block } };
+	Shape turned = { 2 + n, { s->groups * s->out, s->in } };
 	perm[0] = 0;
 	perm[1] = 2;
-	perm[2 + n] = 1;
+	perm[2 + n] = 3;
+	perm[3 + n] = 1;
 	for (int k = 0; k < n; k++) {
 		pads[4 + n + k] = s->taps[k] * s->stride[k] - w.dim[2 + k];
-		cut.dim[3 + 2 * k] = s->taps[k];
-		cut.dim[4 + 2 * k] = s->stride[k];
-		perm[2 + k] = 4 + 2 * k;
-		perm[3 + n + k] = 3 + 2 * k;
+		cut.dim[4 + 2 * k] = s->taps[k];
+		cut.dim[5 + 2 * k] = s->stride[k];
+		perm[2 + k] = 5 + 2 * k;
+		perm[4 + n + k] = 4 + 2 * k;
 		turned.dim[0] *= s->stride[k];
 		turned.dim[2 + k] = s->taps[k];
 	}
@@ -87,23 +94,37 @@ static int turn_weights(Edit *e, const OpCall *c, const Spread *s)
 	return x == DAG_NONE ? x : edit_call(e, OP_slice, "w", &x, 1, flip, 3);
 }
 
-/* Channels [M, strides] and positions [Q] become [M, Q * strides]. */
+/* Channels [M / block, strides, block] and positions [Q] become [M, Q * strides]. */
 static int place_between(Edit *e, const Spread *s, int x)
 {
 	if (x == DAG_NONE)
 		return x;
 	const Shape z = edit_at(e, x)->shape;
 	int n = s->n;
-	int64_t perm[8] = { 0, 1 };
-	Shape cut = { 2 + 2 * n, { z.dim[0], s->groups * s->out } }, all = { 2 + n, { z.dim[0], s->groups * s->out } };
+	int64_t perm[8] = { 0, 1, 2 + n };
+	Shape cut = { 3 + 2 * n, { z.dim[0], s->groups * s->out / s->block } };
+	Shape all = { 2 + n, { z.dim[0], s->groups * s->out } };
+	cut.dim[2 + n] = s->block;
 	for (int k = 0; k < n; k++) {
 		cut.dim[2 + k] = s->stride[k];
-		cut.dim[2 + n + k] = z.dim[2 + k];
-		perm[2 + 2 * k] = 2 + n + k;
-		perm[3 + 2 * k] = 2 + k;
+		cut.dim[3 + n + k] = z.dim[2 + k];
+		perm[3 + 2 * k] = 3 + n + k;
+		perm[4 + 2 * k] = 2 + k;
 		all.dim[2 + k] = z.dim[2 + k] * s->stride[k];
 	}
 	return reshape(e, "y", transpose(e, "y", reshape(e, "y", x, cut), perm, cut.rank), all);
+}
+
+/* The bias b[M] of the convolution's channels [M / block, strides, block]. */
+static int spread_bias(Edit *e, const Spread *s, int b)
+{
+	int64_t strides = 1, blocks = s->groups * s->out / s->block;
+	for (int k = 0; k < s->n; k++)
+		strides *= s->stride[k];
+	int x = reshape(e, "b", b, shape_of(3, (int64_t[]){ blocks, 1, s->block }));
+	Attr all = attr_ints("shape", (int64_t[]){ blocks, strides, s->block }, 3);
+	x = x == DAG_NONE ? x : edit_call(e, OP_expand, "b", &x, 1, &all, 1);
+	return reshape(e, "b", x, shape_of(1, (int64_t[]){ blocks * strides * s->block }));
 }
 
 static bool write_as_conv(Edit *e, const OpCall *c, void *arg)
@@ -118,10 +139,17 @@ static bool write_as_conv(Edit *e, const OpCall *c, void *arg)
 		pads[k] = pads[s.n + k] = (s.taps[k] - 1) * s.dilation[k];
 	Attr attr[] = { attr_ints("pads", pads, 2 * s.n), attr_ints("dilations", s.dilation, s.n),
 		attr_int("groups", s.groups), attr_int("tf32", op_int(c, "tf32")) };
-	int in[] = { edit_value(e, c->in[0]), turn_weights(e, c, &s) };
-	if (in[0] == DAG_NONE || in[1] == DAG_NONE)
+	bool bias = c->nin > 2 && c->in[2] != DAG_NONE;
+	bool early = bias && e->from->value.at[c->in[2]].kind == VALUE_CONST;
+	for (int k = 0; k < s.n; k++) { /* what is beyond the sums is the bias alone */
+		int64_t sums = e->from->value.at[c->in[0]].shape.dim[2 + k] + pads[k];
+		early &= s.first[k] >= 0 && y.dim[2 + k] + s.first[k] <= sums * s.stride[k];
+	}
+	int in[] = { edit_value(e, c->in[0]), turn_weights(e, c, &s),
+		early ? spread_bias(e, &s, edit_value(e, c->in[2])) : DAG_NONE };
+	if (in[0] == DAG_NONE || in[1] == DAG_NONE || early != (in[2] != DAG_NONE))
 		return false;
-	int x = place_between(e, &s, edit_call(e, OP_conv, "conv", in, 2, attr, 4));
+	int x = place_between(e, &s, edit_call(e, OP_conv, "conv", in, early ? 3 : 2, attr, 4));
 	if (x == DAG_NONE)
 		return false;
 	for (int k = 0; k < s.n; k++) {
@@ -129,8 +157,7 @@ static bool write_as_conv(Edit *e, const OpCall *c, void *arg)
 		cut[4 + s.n + k] = y.dim[2 + k] + s.first[k] - edit_at(e, x)->shape.dim[2 + k];
 	}
 	Attr ends = attr_ints("pads", cut, 2 * (2 + s.n));
-	bool bias = c->nin > 2 && c->in[2] != DAG_NONE;
-	if (!bias)
+	if (!bias || early)
 		return edit_call_as(e, c, OP_pad, &x, 1, &ends, 1);
 	Shape by_channel = { 1 + s.n, { y.dim[1], 1, 1, 1 } };
 	int sum[] = { edit_call(e, OP_pad, "y", &x, 1, &ends, 1), reshape(e, "b", edit_value(e, c->in[2]), by_channel) };

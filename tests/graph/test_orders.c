@@ -119,6 +119,11 @@ static const struct {
 	  "d, e = split(c) axis=3 sizes=[16,16]\nf = exp(d)\nout e, f\n",
 		"region\na:NHWC\nb:NWCH c:NWCH d:NWCH\n" },
 	{ "dag\nin x: f32[4,6]\na = transpose(x) perm=[1,0]\nb = exp(a)\nc = neg(b)\nout c\n", "region\na:CN b:CN\n" },
+	/* Blocks that a later convolution wants reach the one before; its pixels then lie between each other. */
+	{ "dag\nin x: f32[1,4,3,3]\nconst w: f32[128,4,1,1]\na = conv(x, w)\nb = reshape(a) shape=[1,2,2,2,16,3,3]\n"
+	  "c = transpose(b) perm=[0,1,4,5,2,6,3]\nd = reshape(c) shape=[1,32,6,6]\ne: f32[1,32,6,6]:NCHW16c = exp(d)\n"
+	  "f = neg(e)\nout f\n",
+		"region\nb:ABEFCGD\nc:ABEGCDF\na:NWCH2c3w32c b:ABFCGDE c:ABDEFGC d:NCHW16c e:NCHW16c\n" },
 	/* Nothing is offered where nothing moves, and nothing between input and output. */
 	{ "dag\nin x: f32[1,4,6,6]\na = reshape(x) shape=[1,24,6]\nb = exp(a)\nout b\n", "" },
 	{ "dag\nin x: f32[4,6]\na = transpose(x) perm=[1,0]\nout a\n", "" },
