@@ -132,7 +132,7 @@ def keras_network(name):
     layers = keras.layers
     if name == "dense":
         x = keras.Input((32,))
-        y = layers.Dense(10, activation="softmax")(layers.LayerNormalization()(layers.Dense(64, activation="gelu")(x)))
+        y = layers.Dense(10, activation="softmax")(layers.LayerNormalization()(layers.Dense(64, activation="selu")(x)))
     elif name == "convolutions":
         x = keras.Input((33, 33, 3))
         y = layers.Conv2D(16, 3, strides=2, padding="same", activation="relu")(x)
@@ -204,7 +204,8 @@ def sklearn_case(network, exporter, opset, folder):
         "logistic_regression": (logistic, classes),
         "linear_regression": (linear_model.LinearRegression(), values),
         "mlp_classifier": (neural_network.MLPClassifier((16, 8), max_iter=50, random_state=1), classes),
-        "mlp_regressor": (neural_network.MLPRegressor((16,), activation="tanh", max_iter=50, random_state=1), values),
+        "mlp_regressor": (neural_network.MLPRegressor(hidden_layer_sizes=(16,), activation="tanh", max_iter=50,
+                                                      random_state=1), values[:, 0]),
         "scaler_pipeline": (pipeline.make_pipeline(preprocessing.StandardScaler(), logistic), classes),
         "normalizer_pipeline": (pipeline.make_pipeline(preprocessing.Normalizer(), preprocessing.MinMaxScaler(),
                                                        logistic), classes > 1),
@@ -237,6 +238,7 @@ def main():
     else:
         shapes = sklearn_case(network, exporter, opset, folder)
     import onnx
+    onnx.checker.check_model(os.path.join(folder, "model.onnx"))
     m = onnx.load(os.path.join(folder, "model.onnx"), load_external_data=False)
     weights = {x.name for x in m.graph.initializer}
     print(json.dumps({"inputs": [x.name for x in m.graph.input if x.name not in weights],

@@ -123,6 +123,10 @@ static inline OnnxAttr mt_attr(ModelText *t, const char *name, const char *v)
 		for (size_t k = 0; k < t->sub.n; k++)
 			if (strcmp(t->sub.at[k]->name, v + 1) == 0)
 				a.g = t->sub.at[k];
+	} else if (v[0] == '[' && strchr(v, '.') != NULL) {
+		a.type = ONNX_FLOATS;
+		for (v++; *v != 0 && *v != ']'; v = *end == ',' ? end + 1 : end)
+			vec_push(t->arena, &a.floats, strtof(v, &end));
 	} else if (v[0] == '[') {
 		a.type = ONNX_INTS;
 		for (v++; *v != 0 && *v != ']'; v = *end == ',' ? end + 1 : end)

@@ -116,6 +116,13 @@ const int64_t *node_attr_ints(Visit *n, const char *name, int *count)
 	return a == NULL ? NULL : a->ints.at;
 }
 
+const float *node_attr_floats(Visit *n, const char *name, int *count)
+{
+	const OnnxAttr *a = attr_of_kind(n, name, ONNX_FLOATS, OnnxAttr_floats, "a list of numbers");
+	*count = a == NULL ? -1 : (int)a->floats.n;
+	return a == NULL ? NULL : a->floats.at;
+}
+
 const OnnxGraph *node_attr_graph(Visit *n, const char *name)
 {
 	size_t at = 0;

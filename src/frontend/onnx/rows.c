@@ -32,6 +32,7 @@ static const OnnxRow *const row_lists[] = {
 	onnx_attention_rows,
 	onnx_quant_rows,
 	onnx_signal_rows,
+	onnx_ml_rows,
 	onnx_control_rows,
 	onnx_sequence_rows,
 };

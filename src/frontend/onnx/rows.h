@@ -38,6 +38,7 @@ extern const OnnxRow onnx_quant_rows[];
 extern const OnnxRow onnx_signal_rows[];
 extern const OnnxRow onnx_control_rows[];
 extern const OnnxRow onnx_sequence_rows[];
+extern const OnnxRow onnx_ml_rows[];
 /*
  * The row of "Conv", or of "ai.onnx.preview::FlexAttention" where the operator has a domain of its own, if an opset has
  * it; else NULL.

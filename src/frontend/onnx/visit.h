@@ -54,6 +54,7 @@ double node_attr_float(Visit *n, const char *name, double otherwise);
 double node_attr_size(Visit *n, const char *name, double otherwise); /* finite, not negative */
 const char *node_attr_text(Visit *n, const char *name, const char *otherwise);
 const int64_t *node_attr_ints(Visit *n, const char *name, int *count); /* -1, NULL: absent */
+const float *node_attr_floats(Visit *n, const char *name, int *count); /* the same */
 const OnnxAttr *node_attr(Visit *n, const char *name);                 /* NULL: absent */
 const OnnxGraph *node_attr_graph(Visit *n, const char *name);          /* refused if absent */
 bool node_attr_tensor(Visit *n, const char *name, BindArg *out);
