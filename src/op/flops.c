@@ -70,6 +70,18 @@ static double flops_recurrent(const Dag *d, const OpCall *c, double each)
 	return flops_each(d, c, each * (double)r->dim[1] * (double)r->dim[2]);
 }
 
+/* Both products, of the pairs of a query and a key that it sees. */
+static double flops_attention(const Dag *d, const OpCall *c, double each)
+{
+	const int64_t *q = op_in(d, c, 0)->shape.dim, *v = op_in(d, c, 2)->shape.dim;
+	double pairs = (double)q[2] * (double)v[2], past = (double)op_int(c, "past"), rows = (double)q[2];
+	if (op_int(c, "causal") != 0 && past < (double)v[2] - 1) {
+		double grow = fmin(rows, (double)v[2] - past); /* query i of these sees past + i + 1 keys */
+		pairs = grow * (past + 1 + past + grow) / 2 + (rows - grow) * (double)v[2];
+	}
+	return each * (double)q[0] * (double)q[1] * pairs * (double)(q[3] + v[3]);
+}
+
 /* The key is written to the state and the query reads it. */
 static double flops_linear_attention(const Dag *d, const OpCall *c, double each)
 {

@@ -100,6 +100,7 @@ void naive_pow(Naive *nv);
 void naive_move(Naive *nv);
 void naive_gather(Naive *nv);
 void naive_scatter(Naive *nv);
+void naive_attention(Naive *nv);
 void naive_linear_attention(Naive *nv);
 void naive_recurrent(Naive *nv);
 void naive_resample(Naive *nv);

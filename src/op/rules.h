@@ -50,6 +50,7 @@ bool infer_reduce(const Dag *d, const OpCall *c, Value *out, Err *err);
 bool infer_arg(const Dag *d, const OpCall *c, Value *out, Err *err);
 bool infer_scan(const Dag *d, const OpCall *c, Value *out, Err *err);
 bool infer_top_k(const Dag *d, const OpCall *c, Value *out, Err *err);
+bool infer_attention(const Dag *d, const OpCall *c, Value *out, Err *err);
 bool infer_linear_attention(const Dag *d, const OpCall *c, Value *out, Err *err);
 bool infer_recurrent(const Dag *d, const OpCall *c, Value *out, Err *err);
 bool infer_reshape(const Dag *d, const OpCall *c, Value *out, Err *err);

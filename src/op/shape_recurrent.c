@@ -1,6 +1,6 @@
 /*
- * Shape rules of recurrent operators, and the table of their activations. The input's product lies outside of these
- * operators: x holds, for each step and sequence, what the input and the biases add to each gate.
+ * Shape rules of attention and of recurrent operators, and the table of their activations. The input's product lies
+ * outside of recurrent operators: x holds, for each step and sequence, what the input and the biases add to each gate.
  */
 #include "op/recurrent.h"
 #include "op/rules.h"
@@ -65,6 +65,41 @@ static bool need_flag(const OpCall *c, const char *name, Err *err)
 	int64_t v = op_int(c, name);
 	if (v != 0 && v != 1)
 		return op_refuse(c, err, "%s is %lld, but must be 0 or 1", name, (long long)v);
+	return true;
+}
+
+/* q[N,H,M,D], k[N,G,K,D], v[N,G,K,E]; H is a multiple of G. The mask, of q's type or bool, broadcasts to [N,H,M,K]. */
+bool infer_attention(const Dag *d, const OpCall *c, Value *out, Err *err)
+{
+	const Value *q = op_in(d, c, 0), *k = op_in(d, c, 1), *v = op_in(d, c, 2), *mask = op_in(d, c, 3);
+	char s[160], t[160];
+	if (!need_float(c, q, err) || !need_rank(c, q, 4, 4, err) || !need_same_type(c, q, k, err) ||
+		!need_rank(c, k, 4, 4, err) || !need_same_type(c, q, v, err) || !need_rank(c, v, 4, 4, err) ||
+		!need_flag(c, "causal", err) || !need_tf32(c, q, err))
+		return false;
+	const int64_t *key = k->shape.dim;
+	if (key[1] == 0 || q->shape.dim[1] % key[1] != 0)
+		return op_refuse(c, err, "%lld heads of queries cannot share %lld heads of keys", (long long)q->shape.dim[1],
+			(long long)key[1]);
+	if (key[2] == 0)
+		return op_refuse(c, err, "it has no keys");
+	Shape keys = shape_of(4, (int64_t[]){ q->shape.dim[0], key[1], key[2], q->shape.dim[3] });
+	Shape values = shape_of(4, (int64_t[]){ q->shape.dim[0], key[1], key[2], v->shape.dim[3] });
+	Shape scores = shape_of(4, (int64_t[]){ q->shape.dim[0], q->shape.dim[1], q->shape.dim[2], key[2] }), all;
+	if (!need_shape(c, k, keys, err) || !need_shape(c, v, values, err))
+		return false;
+	if (mask != NULL && mask->type.kind != DT_BOOL && !need_same_type(c, q, mask, err))
+		return false;
+	if (mask != NULL && (!shape_broadcast(mask->shape, scores, &all) || !shape_eq(all, scores)))
+		return op_refuse(c, err, "the mask of shape %s does not broadcast to %s", shape_str(mask->shape, s),
+			shape_str(scores, t));
+	if (op_int(c, "past") < 0 || op_int(c, "past") > LARGEST_DIM)
+		return op_refuse(c, err, "past is %lld, but must be from 0 to 2^40", (long long)op_int(c, "past"));
+	if (!(op_float(c, "cap") >= 0) || !isfinite(op_float(c, "cap")) || !isfinite(op_float(c, "scale")))
+		return op_refuse(c, err, "scale is %g and cap %g, but they must be finite, and cap not negative",
+			op_float(c, "scale"), op_float(c, "cap"));
+	set_like(out, q);
+	out->shape.dim[3] = v->shape.dim[3];
 	return true;
 }
 

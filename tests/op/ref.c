@@ -61,7 +61,7 @@ static double at_or(const Tensor *t, const int64_t *idx, double other)
 	return at(t, idx);
 }
 
-static double at_broadcast(const Tensor *t, const int64_t *idx, int rank)
+double tensor_at(const Tensor *t, const int64_t *idx, int rank)
 {
 	int64_t own[DAG_MAX_RANK];
 	for (int k = 0; k < t->shape.rank; k++)
@@ -390,7 +390,7 @@ static double elementwise(const Env *e, double x, double y)
 	case OP_bit_not: return e->in[0]->type.kind == DT_BOOL ? x == 0 : -1 - x;
 	case OP_shift_left: return y < 0 || y >= e->in[0]->type.bits ? 0 : ldexp(x, (int)y);
 	case OP_shift_right: return y < 0 || y >= e->in[0]->type.bits ? 0 : floor(ldexp(x, -(int)y));
-	case OP_where: return x != 0 ? y : at_broadcast(e->in[2], e->idx, e->rank);
+	case OP_where: return x != 0 ? y : tensor_at(e->in[2], e->idx, e->rank);
 	case OP_is_nan: return isnan(x);
 	case OP_is_inf: return isinf(x) && op_int(c, x < 0 ? "negative" : "positive") != 0;
 	case OP_prelu: return x < 0 ? x * y : x;
@@ -479,7 +479,7 @@ static double element(const Env *e, Shape out, int result)
 	default: break;
 	}
 	bool two = e->in[1] != NULL && e->c->op != OP_clip && e->c->op != OP_batch_norm;
-	return elementwise(e, at_broadcast(e->in[0], e->idx, e->rank), two ? at_broadcast(e->in[1], e->idx, e->rank) : 0);
+	return elementwise(e, tensor_at(e->in[0], e->idx, e->rank), two ? tensor_at(e->in[1], e->idx, e->rank) : 0);
 }
 
 static double store_as(const OpCall *c, DType t, double v)
@@ -502,9 +502,12 @@ void ref_eval(Arena *a, const Dag *d, Tensor *v)
 		assert(c->nin <= 8);
 		for (int k = 0; k < c->nin; k++)
 			e.in[k] = c->in[k] == DAG_NONE ? NULL : &v[c->in[k]];
-		if (c->op == OP_rnn || c->op == OP_gru || c->op == OP_lstm || c->op == OP_linear_attention) {
+		if (c->op == OP_rnn || c->op == OP_gru || c->op == OP_lstm || c->op == OP_linear_attention ||
+			c->op == OP_attention) {
 			Tensor all[3];
-			(c->op == OP_linear_attention ? ref_linear_attention : ref_recurrent)(a, d, c, e.in, all);
+			(c->op == OP_attention			 ? ref_attention
+				: c->op == OP_linear_attention ? ref_linear_attention
+											   : ref_recurrent)(a, d, c, e.in, all);
 			for (int r = 0; r < c->nout; r++)
 				v[c->out[r]] = all[r];
 			continue;

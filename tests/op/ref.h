@@ -22,10 +22,14 @@ Tensor tensor_random(Arena *a, DType t, Shape s, Rng *r);
 void *tensor_data(Arena *a, Tensor t);
 Tensor tensor_of(Arena *a, DType t, Shape s, const void *data);
 
+/* Element idx of a tensor of `rank` dimensions to which t is broadcast. */
+double tensor_at(const Tensor *t, const int64_t *idx, int rank);
+
 /* v[] by value number: inputs (and constants without data) are given, the rest is computed. */
 void ref_eval(Arena *a, const Dag *d, Tensor *v);
 
 /* All results of a recurrent call (ref_recurrent.c). */
+void ref_attention(Arena *a, const Dag *d, const OpCall *c, const Tensor *const *in, Tensor *out);
 void ref_linear_attention(Arena *a, const Dag *d, const OpCall *c, const Tensor *const *in, Tensor *out);
 void ref_recurrent(Arena *a, const Dag *d, const OpCall *c, const Tensor *const *in, Tensor *out);
 

@@ -158,3 +158,40 @@ void ref_linear_attention(Arena *a, const Dag *d, const OpCall *c, const Tensor 
 			out[1].v[((n * heads + h) * size + i) * depth + j] = s[i];
 	}
 }
+
+/* The probabilities of one query at a time. */
+void ref_attention(Arena *a, const Dag *d, const OpCall *c, const Tensor *const *in, Tensor *out)
+{
+	const int64_t *q = in[0]->shape.dim, *v = in[2]->shape.dim;
+	int64_t heads = q[1], queries = q[2], size = q[3], keys = v[2], depth = v[3];
+	double cap = op_float(c, "cap"), p[STATE];
+	*out = tensor_new(a, d->value.at[c->out[0]].type, d->value.at[c->out[0]].shape);
+	assert(keys <= STATE);
+	for (int64_t row = 0; row < q[0] * heads * queries; row++) {
+		int64_t n = row / queries / heads, h = row / queries % heads, i = row % queries;
+		int64_t shared = n * v[1] + h / (heads / v[1]);
+		double most = -INFINITY, sum = 0;
+		for (int64_t j = 0; j < keys; j++) {
+			double s = 0, m = 0;
+			for (int64_t k = 0; k < size; k++)
+				s += in[0]->v[row * size + k] * in[1]->v[(shared * keys + j) * size + k];
+			s *= op_float(c, "scale");
+			if (cap > 0)
+				s = cap * tanh(s / cap);
+			if (in[3] != NULL)
+				m = tensor_at(in[3], (int64_t[]){ n, h, i, j }, 4);
+			if (in[3] != NULL && in[3]->type.kind == DT_BOOL)
+				m = m != 0 ? 0 : -INFINITY;
+			p[j] = op_int(c, "causal") != 0 && j > i + op_int(c, "past") ? -INFINITY : s + m;
+			most = fmax(most, p[j]);
+		}
+		for (int64_t j = 0; j < keys; j++)
+			sum += p[j] = exp(p[j] - most);
+		for (int64_t e = 0; e < depth; e++) {
+			double y = 0;
+			for (int64_t j = 0; j < keys; j++)
+				y += p[j] * in[2]->v[(shared * keys + j) * depth + e];
+			out->v[row * depth + e] = y / sum;
+		}
+	}
+}

@@ -54,6 +54,7 @@ bool write_gather(const Call *k);
 bool write_resample(const Call *k);
 bool write_scatter(const Call *k);
 int scatter_opset(const OpCall *c);
+bool onnx_write_attention(const Call *k);
 bool onnx_write_linear_attention(const Call *k);
 bool onnx_write_recurrent(const Call *k);
 

@@ -470,6 +470,7 @@ static const struct {
 	[OP_arg_min] = { "ArgMin", arg_extreme },
 	[OP_scan] = { "CumSum", scan },
 	[OP_top_k] = { "TopK", top_k },
+	[OP_attention] = { "Attention", onnx_write_attention, 23 },
 	[OP_linear_attention] = { "LinearAttention", onnx_write_linear_attention, 27 },
 	[OP_rnn] = { "RNN", onnx_write_recurrent },
 	[OP_gru] = { "GRU", onnx_write_recurrent },

@@ -1,7 +1,7 @@
 /*
- * Writes rnn, gru and lstm as RNN, GRU and LSTM of one direction. ONNX's operators hold the product of the input with
- * its weights. If a dense layer computes x, the node takes over that layer's operands and the layer is not written;
- * else the weights of the input are the identity.
+ * Writes attention, and rnn, gru and lstm as RNN, GRU and LSTM of one direction. ONNX's operators hold the product of
+ * the input with its weights. If a dense layer computes x, the node takes over that layer's operands and the layer is
+ * not written; else the weights of the input are the identity.
  */
 #include "frontend/onnx/export_call.h"
 
@@ -170,6 +170,39 @@ bool onnx_write_recurrent(const Call *k)
 	for (int i = 1; i < k->c->nout; i++)
 		reshaped(k, result[i], shape_of(2, (int64_t[]){ batch, size }), k->out[i]);
 	return true;
+}
+
+/* Keys [first, end) of input i. */
+static const char *keys_of(const Call *k, int i, int64_t first, int64_t end)
+{
+	const int64_t axis = 2;
+	const char *result = out_name(k->o, k->out[0]);
+	OutNode n = out_begin(k->o, "Slice");
+	out_input(&n, k->in[i]);
+	out_input(&n, out_const_ints(k->o, k->out[0], &first, 1));
+	out_input(&n, out_const_ints(k->o, k->out[0], &end, 1));
+	out_input(&n, out_const_ints(k->o, k->out[0], &axis, 1));
+	out_end(&n, result);
+	return result;
+}
+
+/* ONNX counts the keys that come before the queries by the length of a cache. */
+bool onnx_write_attention(const Call *k)
+{
+	int64_t keys = call_in(k, 1)->shape.dim[2], past = op_int(k->c, "past");
+	bool causal = op_int(k->c, "causal") != 0 && past < keys - 1, cached = causal && past > 0;
+	const char *in[6] = { k->in[0], k->in[1], k->in[2], k->c->nin > 3 ? k->in[3] : NULL };
+	for (int i = 1; i < 3 && cached; i++) {
+		in[i] = keys_of(k, i, past, keys);
+		in[3 + i] = keys_of(k, i, 0, past);
+	}
+	OutNode n = out_begin(k->o, k->type);
+	for (int i = 0; i < 6; i++)
+		out_input(&n, in[i]);
+	out_float(&n, "scale", op_float(k->c, "scale"));
+	out_float(&n, "softcap", op_float(k->c, "cap"));
+	out_int(&n, "is_causal", causal);
+	return end(k, &n);
 }
 
 /* Input i with its heads joined, [batch, steps, heads * size]; NULL: it is absent. */

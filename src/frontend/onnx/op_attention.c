@@ -1,7 +1,8 @@
 /*
- * Rows of attention: products and a softmax, with everything between them elementwise. Masks, causality and the lengths
- * of padded caches become one bias, whose constant parts are computed while importing. Heads that share keys and values
- * (grouped queries) are a dimension of their own, so nothing is repeated.
+ * Rows of attention. Masks and the lengths of padded caches become one bias, whose constant parts are computed while
+ * importing; the call `attention` takes it. Where a model reads scores, or wants its softmax in another type, there are
+ * products and a softmax, with everything between them elementwise, and causality is part of the bias. Heads that share
+ * keys and values (grouped queries) are then a dimension of their own, so nothing is repeated.
  */
 #include "frontend/onnx/compose.h"
 #include "frontend/onnx/rows.h"
@@ -199,14 +200,14 @@ static int weighted(const Attention *a, int probs, int value)
 	return node_call2(a->v, OP_matmul, probs, value);
 }
 
-/* All masks as one bias to the scores; DAG_NONE: there is none. */
-static int bias(const Attention *a, DType t)
+/* All masks as one bias to the scores, causality if that is asked for; DAG_NONE: there is none. */
+static int bias(const Attention *a, DType t, bool causal)
 {
 	Visit *v = a->v;
 	int b = DAG_NONE, zero = node_number(v, t, 0);
 	if (node_in(v, 3) != NULL)
 		b = model_mask(a, t);
-	if (node_attr_flag(v, "is_causal", false))
+	if (causal)
 		b = masked(v, causal_mask(a), b != DAG_NONE ? b : zero);
 	if (v->frame->opset >= 24 && node_in(v, 6) != NULL)
 		b = masked(v, length_mask(a, node_value(v, 6)), b != DAG_NONE ? b : zero);
@@ -220,6 +221,60 @@ static DType softmax_type(Visit *v, DType t)
 		node_fail(v, ERR_UNSUPPORTED, "its attribute softmax_precision is %s, which is not supported",
 			onnx_type_name(code));
 	return t;
+}
+
+/* The scores as calls of their own: result 3 gives them as they are at stage `mode`. */
+static int composed(const Attention *a, int q, int k, int value, double scale, double cap, int mode)
+{
+	Visit *v = a->v;
+	DType t = node_val(v, q)->type;
+	int64_t scores[] = { a->batch, a->heads, a->queries, a->keys };
+	int stage[SCORES_MODES], s = product(a, node_with_number(v, OP_mul, q, scale), k);
+	stage[SCORES_SCALED] = s;
+	if (cap > 0)
+		s = node_with_number(v, OP_mul, node_call1(v, OP_tanh, node_with_number(v, OP_div, s, cap)), cap);
+	stage[SCORES_CAPPED] = s;
+	int b = bias(a, t, node_attr_flag(v, "is_causal", false));
+	if (b != DAG_NONE)
+		s = node_call2(v, OP_add, s, grouped(a, b));
+	stage[SCORES_BIASED] = s;
+	s = node_cast(v, s, softmax_type(v, t));
+	Attr last = attr_int("axis", -1);
+	s = node_cast(v, node_call(v, OP_softmax, &s, 1, &last, 1), node_val(v, value)->type);
+	stage[SCORES_SOFTMAX] = s;
+	if (node_used(v, 3))
+		node_set(v, 3, node_view(v, stage[mode], 4, scores));
+	return weighted(a, s, value);
+}
+
+/* One call. It computes in f32 where elements have 16 bits, so that is no other type for the softmax. */
+static bool fits_call(const Attention *a, int q, int value)
+{
+	Visit *v = a->v;
+	DType t = node_val(v, q)->type, soft = softmax_type(v, t), wide = t.bits < 32 ? F32 : t;
+	return !node_used(v, 3) && dtype_eq(t, node_val(v, value)->type) && (dtype_eq(soft, t) || dtype_eq(soft, wide)) &&
+		a->keys > 0 && a->heads > 0;
+}
+
+/* A bool that needs no padding stays what it is. */
+static int call_mask(const Attention *a, DType t)
+{
+	Visit *v = a->v;
+	const Item *mask = node_in(v, 3);
+	bool lengths = v->frame->opset >= 24 && node_in(v, 6) != NULL;
+	int rank = mask != NULL ? mask->shape.rank : 0;
+	if (mask == NULL || mask->type.kind != DT_BOOL || lengths || rank == 0 || mask->shape.dim[rank - 1] != a->keys)
+		return bias(a, t, false);
+	return node_value(v, 3);
+}
+
+static int one_call(const Attention *a, int q, int k, int value, double scale, double cap)
+{
+	Visit *v = a->v;
+	int in[] = { q, k, value, call_mask(a, node_val(v, q)->type) };
+	Attr attr[] = { attr_float("scale", scale), attr_float("cap", cap),
+		attr_int("causal", node_attr_flag(v, "is_causal", false)), attr_int("past", a->past) };
+	return node_call(v, OP_attention, in, in[3] != DAG_NONE ? 4 : 3, attr, 4);
 }
 
 static void import_attention(Visit *v)
@@ -239,29 +294,17 @@ static void import_attention(Visit *v)
 		return;
 	a.past = node_val(v, k)->shape.dim[2] - node_val(v, fresh)->shape.dim[2];
 	read_lengths(&a, q, k, value);
-	DType t = node_val(v, q)->type;
-	int64_t scores[] = { a.batch, a.heads, a.queries, a.keys }, result[] = { a.batch, a.heads, a.queries, a.depth };
-	int stage[SCORES_MODES], s = product(&a, node_with_number(v, OP_mul, q, read_scale(&a)), k);
-	stage[SCORES_SCALED] = s;
-	if (cap > 0)
-		s = node_with_number(v, OP_mul, node_call1(v, OP_tanh, node_with_number(v, OP_div, s, cap)), cap);
-	stage[SCORES_CAPPED] = s;
-	int b = bias(&a, t);
-	if (b != DAG_NONE)
-		s = node_call2(v, OP_add, s, grouped(&a, b));
-	stage[SCORES_BIASED] = s;
-	s = node_cast(v, s, softmax_type(v, t));
-	Attr last = attr_int("axis", -1);
-	s = node_cast(v, node_call(v, OP_softmax, &s, 1, &last, 1), node_val(v, value)->type);
-	stage[SCORES_SOFTMAX] = s;
-	int y = node_view(v, weighted(&a, s, value), 4, result);
+	int64_t result[] = { a.batch, a.heads, a.queries, a.depth };
+	double scale = read_scale(&a);
+	if (!node_ok(v))
+		return;
+	int y = fits_call(&a, q, value) ? one_call(&a, q, k, value, scale, cap)
+									: node_view(v, composed(&a, q, k, value, scale, cap, mode), 4, result);
 	node_set(v, 0, a.flat ? join_heads(v, y) : y);
 	if (node_used(v, 1))
 		node_set(v, 1, k);
 	if (node_used(v, 2))
 		node_set(v, 2, value);
-	if (node_used(v, 3))
-		node_set(v, 3, node_view(v, stage[mode], 4, scores));
 }
 
 /* x[batch, heads, queries, keys] through the graph of an attribute, if the node has it. */
