@@ -61,6 +61,8 @@ static const struct {
 	{ "block.dense", "dag batches\nin a: f32[2,11,13]\nin b: f32[2,13,12]\ny: f32[2,11,12] = matmul(a, b)\nout y\n" },
 	{ "block.dense", "dag scores\nin a: f32[2,12,8]\nin b: f32[2,10,8]\ny: f32[2,12,10] = matmul(a, b) tb=1\n"
 		"z: f32[2,12,10] = exp(y)\nout z\n" },
+	{ "block.loops", "dag attention\nin q: f32[1,4,9,8]\nin k: f32[1,2,7,8]\nin v: f32[1,2,7,12]\n"
+		"y: f32[1,4,9,12] = attention(q, k, v) causal=1 scale=0.5\nout y\n" },
 	/* In NHWC, and at the edges of it. */
 	{ "block.conv", "dag last\nin x: f32[2,4,6,6]:NHWC\nconst w: f32[8,4,3,3]\nconst b: f32[8]\n"
 		"in r: f32[2,8,6,6]:NHWC\ny: f32[2,8,6,6] = conv(x, w, b) pads=[1,1,1,1]\nz: f32[2,8,6,6] = add(y, r)\n"

@@ -163,15 +163,26 @@ static void read_prologue(const Fn *fn, const Stmt *nest, Tiled *t)
 	t->nbefore = n;
 }
 
-bool tiled_read(const Sketch *s, const OpCall *call, Tiled *t)
+bool tiled_read_nest(const Sketch *s, const Stmt *nest, Tiled *t)
 {
 	Loops l;
-	if (s->naive->n != 1)
+	*t = (Tiled){ .ends = nest->next == NULL };
+	if (s->naive->n != 1 || !read_loops(nest, &l) || !read_reduction(s->naive, &l, t))
 		return false;
-	const Fn *fn = s->naive->fn[0];
+	const char *buf = l.block->block.body->reduce.dst[0].buf;
+	read_epilogue(s->arena, s->naive->fn[0], nest, l.block, t);
+	t->sums = t->bare ? arena_printf(s->arena, "%s.c", buf) : buf;
+	return true;
+}
+
+bool tiled_read(const Sketch *s, const OpCall *call, Tiled *t)
+{
 	const char *name = s->task->dag->value.at[call->out[0]].name;
 	size_t len = strlen(name);
-	for (const Stmt *nest = fn->body; nest != NULL; nest = nest->next) {
+	if (s->naive->n != 1)
+		return false;
+	for (const Stmt *nest = s->naive->fn[0]->body; nest != NULL; nest = nest->next) {
+		Loops l;
 		*t = (Tiled){ .ends = nest->next == NULL };
 		if (!read_loops(nest, &l) || !read_reduction(s->naive, &l, t))
 			continue;
@@ -179,9 +190,8 @@ bool tiled_read(const Sketch *s, const OpCall *call, Tiled *t)
 		const char *buf = l.block->block.body->reduce.dst[0].buf;
 		if (strncmp(buf, name, len) != 0 || (buf[len] != 0 && buf[len] != '.'))
 			continue;
-		read_epilogue(s->arena, fn, nest, l.block, t);
-		read_prologue(fn, nest, t);
-		t->sums = t->bare ? arena_printf(s->arena, "%s.c", buf) : buf;
+		tiled_read_nest(s, nest, t);
+		read_prologue(s->naive->fn[0], nest, t);
 		return true;
 	}
 	return false;

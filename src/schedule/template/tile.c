@@ -47,7 +47,7 @@ int tile_unrolls(int64_t extent, int64_t sums, int64_t most, int64_t body, int64
  * loads each vector of weights once and each pixel as an operand; one vector needs a load for each FMA; four leave
  * no registers for what is loaded ahead. More pixels read weights less often.
  */
-static double promise(const Core *core, int64_t blocks, int64_t extent, int64_t vectors, int64_t pixels)
+double tile_promise(const Core *core, int64_t blocks, int64_t extent, int64_t vectors, int64_t pixels)
 {
 	const double rate[TMPL_MOST_VECTORS + 1] = { 0, TMPL_ONE_VECTOR, TMPL_TWO_VECTORS, TMPL_THREE_VECTORS,
 		TMPL_FOUR_VECTORS };
@@ -68,7 +68,7 @@ void tile_knob(Sketch *s, int64_t vectors, int64_t pixels, Tile *out)
 		for (int64_t p = 1; p <= pixels && f * p + f + 1 <= tile_registers(s) && n < KNOB_OPTIONS; p++) {
 			if (!tile_wastes_little(pixels, p) || (f * p < TMPL_LEAST_SUMS && pixels * vectors >= TMPL_LEAST_SUMS))
 				continue;
-			double part = promise(&s->target->core, vectors, pixels, f, p);
+			double part = tile_promise(&s->target->core, vectors, pixels, f, p);
 			int64_t covered = ceil_div(pixels, p) * p;
 			if (part > top && (covered - pixels) * TMPL_FIRST_WASTE <= covered) {
 				top = part;

@@ -47,6 +47,8 @@ typedef struct Tiled {
  * behind it that take it up. False: the call is not of that form.
  */
 bool tiled_read(const Sketch *s, const OpCall *call, Tiled *out);
+/* The same of this reduction, a statement of the Fn's body. */
+bool tiled_read_nest(const Sketch *s, const Stmt *nest, Tiled *out);
 /* The call of the Task that has most to compute, of convolutions and products; else of reductions; NULL: none. */
 const OpCall *tile_anchor(const Dag *d);
 
@@ -97,10 +99,9 @@ bool tile_wastes_little(int64_t extent, int64_t width);
 int tile_unrolls(int64_t extent, int64_t sums, int64_t most, int64_t body, int64_t *option);
 /* Vector registers of the target. */
 int64_t tile_registers(const Sketch *s);
-/*
- * Asks for "tile": the vectors and pixels of a tile that fits the registers, with its sums, a weight for each vector
- * and one input. There are that many vectors and pixels in all. Knobs behind it may depend on it.
- */
+/* The part of the core's FMA rate that tiles of so many of all `blocks` vectors and `extent` pixels may reach. */
+double tile_promise(const Core *core, int64_t blocks, int64_t extent, int64_t vectors, int64_t pixels);
+/* Asks for "tile": of so many vectors and pixels those whose sums, a weight a vector and an input fit the registers. */
 void tile_knob(Sketch *s, int64_t vectors, int64_t pixels, Tile *out);
 /*
  * Asks for "algorithm": the operator's own form, as option `own`, or one of the template's column. False: the own form
