@@ -123,7 +123,10 @@ void naive_attention(Naive *nv)
 	nest_close(&product, "values", naive_store(nv, acc, idx, zero),
 		ir_reduce(ir, "sum", acc, idx, 4, ir_mul(ir, weight, of_shared(&a, IN_V, idx, n, idx[3]))));
 	Nest last = head_nest(&a, idx, "e", ITER_SPATIAL, a.depth);
-	x = ir_div(ir, ir_load(ir, acc, idx, 4), ir_load(ir, sum, idx, 3));
+	const Expr *total = ir_load(ir, sum, idx, 3);
+	x = ir_div(ir, ir_load(ir, acc, idx, 4), total);
+	if (op_int(nv->c, "zeros") != 0)
+		x = ir_select(ir, ir_unary(ir, IR_ISNAN, total), zero, x);
 	nest_close(&last, NULL, NULL, naive_store(nv, naive_buf(nv, nv->c->out[0]), idx, x));
 }
 

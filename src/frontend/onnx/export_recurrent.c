@@ -202,7 +202,17 @@ bool onnx_write_attention(const Call *k)
 	out_float(&n, "scale", op_float(k->c, "scale"));
 	out_float(&n, "softcap", op_float(k->c, "cap"));
 	out_int(&n, "is_causal", causal);
-	return end(k, &n);
+	if (op_int(k->c, "zeros") == 0)
+		return end(k, &n);
+	const char *result = out_name(k->o, k->out[0]), *lost = out_name(k->o, k->out[0]);
+	out_end(&n, result);
+	OutNode test = out_begin(k->o, "IsNaN"), choice = out_begin(k->o, "Where");
+	out_input(&test, result);
+	out_end(&test, lost);
+	out_input(&choice, lost);
+	out_input(&choice, out_const_number(k->o, k->out[0], call_in(k, 0)->type, 0));
+	out_input(&choice, result);
+	return end(k, &choice);
 }
 
 /* Input i with its heads joined, [batch, steps, heads * size]; NULL: it is absent. */
