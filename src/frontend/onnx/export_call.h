@@ -40,6 +40,21 @@ static inline bool plain(const Call *k)
 	return end(k, &n);
 }
 
+/* A node that gives x a shape; 0 is a dimension of 0, where ONNX would keep the one that is there. */
+static inline const char *reshaped(const Call *k, const char *x, Shape s, const char *result)
+{
+	OutNode n = out_begin(k->o, "Reshape");
+	out_input(&n, x);
+	out_input(&n, out_const_ints(k->o, k->out[0], s.dim, s.rank));
+	for (int i = 0; i < s.rank; i++)
+		if (s.dim[i] == 0) {
+			out_int(&n, "allowzero", 1);
+			break;
+		}
+	out_end(&n, result);
+	return result;
+}
+
 /* Rows of export_math.c. */
 bool write_logic(const Call *k);
 bool write_shift(const Call *k);

@@ -111,11 +111,16 @@ bool write_resample(const Call *k)
 		out_end(&c, cast);
 		w = cast;
 	}
-	int64_t shape[2 * DAG_MAX_RANK], taps = axis + rank - batch - 1; /* the axis of the taps, once gathered */
-	int m = 0;
+	int64_t taps = axis + rank - batch - 1; /* the axis of the taps, once gathered */
+	Shape shape = { 0 };
+	if (x->shape.rank + rank - batch - 1 > DAG_MAX_RANK)
+		return fail(k->o->err, ERR_UNSUPPORTED, k->out[0],
+			"a resample with taps in a dimension above %d cannot be written", DAG_MAX_RANK);
 	for (int i = 0; i < x->shape.rank + rank - batch - 1; i++)
-		shape[m++] = i < batch ? index->shape.dim[i] : i >= axis && i <= taps ? index->shape.dim[batch + i - axis] : 1;
-	w = node(k, "Reshape", w, out_const_ints(k->o, k->out[0], shape, m), NULL);
+		shape.dim[shape.rank++] = i < batch                 ? index->shape.dim[i]
+								  : i >= axis && i <= taps ? index->shape.dim[batch + i - axis]
+														   : 1;
+	w = reshaped(k, w, shape, out_name(k->o, k->out[0]));
 	const char *taken = out_name(k->o, k->out[0]);
 	gather(k, at, taken);
 	OutNode sum = out_begin(k->o, "ReduceSum");

@@ -281,17 +281,18 @@ static bool top_k(const Call *k)
 	return true;
 }
 
-static bool to_shape(const Call *k)
+static bool reshape(const Call *k)
+{
+	reshaped(k, k->in[0], k->o->dag->value.at[k->c->out[0]].shape, k->out[0]);
+	return true;
+}
+
+static bool expand(const Call *k)
 {
 	OutNode n = begin(k);
 	int count;
 	const int64_t *at = op_ints(k->c, "shape", &count);
-	bool zero = false;
-	for (int i = 0; i < count; i++)
-		zero |= at[i] == 0;
 	out_input(&n, out_const_ints(k->o, k->out[0], at, count));
-	if (zero && k->c->op == OP_reshape)
-		out_int(&n, "allowzero", 1);
 	return end(k, &n);
 }
 
@@ -475,9 +476,9 @@ static const struct {
 	[OP_rnn] = { "RNN", onnx_write_recurrent },
 	[OP_gru] = { "GRU", onnx_write_recurrent },
 	[OP_lstm] = { "LSTM", onnx_write_recurrent },
-	[OP_reshape] = { "Reshape", to_shape },
+	[OP_reshape] = { "Reshape", reshape },
 	[OP_transpose] = { "Transpose", transpose },
-	[OP_expand] = { "Expand", to_shape },
+	[OP_expand] = { "Expand", expand },
 	[OP_concat] = { "Concat", concat },
 	[OP_split] = { "Split", split },
 	[OP_slice] = { "Slice", slice },

@@ -47,16 +47,6 @@ bool onnx_write_joins(const Dag *d, const OpCall *c)
 	return read;
 }
 
-static const char *reshaped(const Call *k, const char *x, Shape s, const char *result)
-{
-	const char *shape = out_const_ints(k->o, k->out[0], s.dim, s.rank);
-	OutNode n = out_begin(k->o, "Reshape");
-	out_input(&n, x);
-	out_input(&n, shape);
-	out_end(&n, result);
-	return result;
-}
-
 /* Input i with a dimension of 1, that of the directions, before the others; NULL: it is absent. */
 static const char *with_direction(const Call *k, int i)
 {
