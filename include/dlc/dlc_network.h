@@ -41,6 +41,7 @@ typedef struct DlcLoadOptions {
 	int (*offer)(const char *input, DlcTensor *out, void *arg);
 	void *offer_arg;
 	DlcPrecision precision;
+	const char *without; /* what the graph leaves out, for measurements: see dlc-compile(1), --without; NULL: nothing */
 } DlcLoadOptions;
 
 /* A zoo name or a file, recognised by its content. options may be NULL. */

@@ -3,6 +3,7 @@
 
 #include "compile/compile.h"
 #include "frontend/frontend.h"
+#include "graph/without.h"
 #include "graph/precision.h"
 
 #include <string.h>
@@ -91,7 +92,9 @@ static bool load(DlcSession *s, const char *model, const void *bytes, size_t siz
 		dag = bytes == NULL ? frontend_load(a, model, &m, err)
 				    : frontend_load_bytes(a, model, (Bytes){ bytes, size }, &m, err);
 	Dag *converted = dag != NULL ? dag_copy(a, dag) : NULL;
-	if (converted == NULL || !graph_precision(converted, (Precision)x.o->precision, compile_eval, err)) {
+	const char *without = x.o->without != NULL ? x.o->without : "";
+	if (converted == NULL || !graph_leave_out(converted, without, err) ||
+		!graph_precision(converted, (Precision)x.o->precision, compile_eval, err)) {
 		arena_free(a);
 		return false;
 	}

@@ -356,6 +356,8 @@ static const Option options[] = {
 		.help = "fail where a task has less: exact, then stale, near, default" },
 	{ .name = "lock", .kind = OPT_TEXT, .arg = "FILE",
 		.help = "take the records that it names; write it if it is not there" },
+	{ .name = "without", .kind = OPT_TEXT, .arg = "NAME,..",
+		.help = "leave out what makes the graph faster, to measure what it gains" },
 	{ .name = "unscheduled", .kind = OPT_FLAG, .help = "the naive loops as they are: the base line of comparisons" },
 	OPTION_JSON,
 	OPTION_END,

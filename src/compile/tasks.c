@@ -6,6 +6,7 @@
 #include "compile/choose.h"
 #include "compile/lock_file.h"
 #include "db/rank.h"
+#include "graph/without.h"
 #include "graph/pairs.h"
 
 Partition *compile_tasks(Arena *a, Dag *dag, const Target *t, Err *err)
@@ -15,12 +16,14 @@ Partition *compile_tasks(Arena *a, Dag *dag, const Target *t, Err *err)
 	graph_layouts(dag, t);
 	if (target_has_warps(t) && !compile_channels_last(dag, t, err))
 		return NULL;
-	if (t != NULL && !target_has_warps(t) && !compile_orders(dag, t, err))
+	if (t != NULL && !target_has_warps(t) && graph_does(dag, FEATURE_OF_GRAPH_orders) && !compile_orders(dag, t, err))
 		return NULL;
 	Partition *p = graph_partition(a, dag, err);
 	if (p != NULL && t->blocks.warp > 1)
 		return graph_pairs(a, dag, p, err) ? p : NULL;
-	return p != NULL ? graph_prologues(a, dag, p, err) : NULL;
+	if (p == NULL || !graph_does(dag, FEATURE_OF_GRAPH_prologues))
+		return p;
+	return graph_prologues(a, dag, p, err);
 }
 
 /* ---- the partition that is compiled ---- */

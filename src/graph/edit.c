@@ -123,6 +123,7 @@ bool edit_dag(Dag *d, EvalFn eval, EditFn rewrite, void *arg, Err *err)
 {
 	Err own = { 0 };
 	Edit e = { .from = d, .to = dag_new(d->arena, d->name), .eval = eval, .err = &own };
+	e.to->without = d->without;
 	e.map = arena_array(d->arena, int, d->value.n + 1);
 	e.uses = arena_array(d->arena, int, d->value.n + 1);
 	for (size_t i = 0; i < d->value.n; i++)

@@ -14,6 +14,7 @@
  */
 #include "graph/layouts.h"
 
+#include "graph/without.h"
 #include "target/capability.h"
 
 typedef struct Lay {
@@ -142,7 +143,8 @@ void graph_layouts(Dag *d, const Target *t)
 		if (x->kind != VALUE_CALL)
 			continue;
 		x->layout = NULL;
-		if (t == NULL || target_has_warps(t) || !l.may[v] || !l.wanted[first_of(&l, (int)v)])
+		if (t == NULL || target_has_warps(t) || !graph_does(d, FEATURE_OF_GRAPH_blocks) ||
+			!l.may[v] || !l.wanted[first_of(&l, (int)v)])
 			continue;
 		int64_t fits = block_of(t, x->type); /* half a block is enough for half as many channels */
 		while (fits > GRAPH_FEW_CHANNELS && fits / 2 >= x->shape.dim[1])

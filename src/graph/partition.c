@@ -11,6 +11,7 @@
  */
 #include "graph/cones.h"
 #include "graph/edit.h"
+#include "graph/without.h"
 #include "graph/group.h"
 
 #include <assert.h>
@@ -200,12 +201,13 @@ static bool is_loose(const OpCall *c)
 
 static void assign_parts(Build *b)
 {
+	bool joins = graph_does(b->d, FEATURE_OF_GRAPH_epilogues);
 	for (int i = 0; i < (int)b->d->call.n; i++) {
 		const OpCall *c = &b->d->call.at[i];
-		for (int k = 0; k < c->nin && b->joins[i] < 0 && op_row(c->op)->class == OP_ELEMENTWISE; k++)
+		for (int k = 0; joins && k < c->nin && b->joins[i] < 0 && op_row(c->op)->class == OP_ELEMENTWISE; k++)
 			if (c->in[k] != DAG_NONE)
 				join_readers(b, c->in[k], i);
-		int p = b->nothing[i] ? -1 : b->joins[i] >= 0 ? b->joins[i] : part_to_join(b, c);
+		int p = b->nothing[i] || !joins ? -1 : b->joins[i] >= 0 ? b->joins[i] : part_to_join(b, c);
 		b->next[i] = b->part[i] = -1;
 		if (p >= 0)
 			add_to_part(b, i, p);
@@ -220,7 +222,11 @@ static void assign_cones(Build *b)
 	bool *loose = arena_array(b->a, bool, n + 1);
 	for (int i = 0; i < n; i++)
 		loose[i] = b->part[i] < 0;
-	find_cones(b->a, b->d, &b->r, loose, root);
+	if (graph_does(b->d, FEATURE_OF_GRAPH_cones))
+		find_cones(b->a, b->d, &b->r, loose, root);
+	else
+		for (int i = 0; i < n; i++)
+			root[i] = loose[i] ? i : -1;
 	int *part = arena_array(b->a, int, n + 1); /* of the group that ends there */
 	for (int i = 0; i < n; i++)
 		part[i] = -1;

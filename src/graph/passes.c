@@ -1,5 +1,6 @@
 /* The list of passes, in the order they run, each once. */
 #include "graph/edit.h"
+#include "graph/without.h"
 
 const GraphPass graph_passes[] = {
 	{ "transposed", "nothing",
@@ -30,7 +31,7 @@ bool graph_optimize(Dag *d, EvalFn eval, Err *err)
 	if (!dag_check(d, err))
 		return false;
 	for (const GraphPass *p = graph_passes; p->name != NULL; p++)
-		if (!p->run(d, eval, err))
+		if (graph_does_named(d, p->name) && !p->run(d, eval, err))
 			return false;
 	return dag_check(d, err);
 }

@@ -104,6 +104,7 @@ Dag *dag_copy(Arena *a, const Dag *d)
 {
 	Dag *c = dag_new(a, d->name);
 	c->names = names_copy(a, d->names);
+	c->without = d->without;
 	for (size_t i = 0; i < d->value.n; i++)
 		vec_push(a, &c->value, d->value.at[i]);
 	for (size_t i = 0; i < d->call.n; i++) {

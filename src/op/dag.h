@@ -65,6 +65,7 @@ typedef struct Dag {
 	VEC(Value) value;
 	VEC(OpCall) call;       /* topological order */
 	VEC(int) input, output; /* value numbers; a constant is not an input */
+	unsigned without;       /* what graph leaves out: bits of its features */
 	struct Names *names;    /* every name a value ever had, see op/names.h */
 } Dag;
 

@@ -4,6 +4,7 @@
  */
 #include "suite.h"
 
+#include "graph/without.h"
 #include "graph/pairs.h"
 
 #include <string.h>
@@ -178,6 +179,44 @@ START_TEST(prologues_are_first)
 }
 END_TEST
 
+/* What is left out, and the groups of two convolutions with a pooling, calls around them, and a norm of rows. */
+static const struct {
+	const char *without;
+	int groups;
+} features[] = {
+	{ "", 4 }, { "pooled", 4 }, { "prologues", 5 }, { "epilogues", 4 }, { "cones", 10 },
+	{ "cones,epilogues,prologues", 13 },
+};
+
+START_TEST(features_may_be_left_out)
+{
+	static const char text[] =
+		"dag\nin x: f32[1,8,6,6]\nconst s: f32[8,1,1]\nconst w: f32[8,8,1,1]\na = mul(x, s)\nb = relu(a)\n"
+		"c = conv(b, w)\nd = relu(c)\ne = conv(d, w)\nf = avg_pool(e) kernel=[2,2] strides=[2,2]\ng = relu(f)\n"
+		"m = reduce_mean(g) axes=[3]\nh = sub(g, m)\ni = mul(h, h)\nj = reduce_mean(i) axes=[3]\nk = sqrt(j)\n"
+		"l = div(h, k)\nout l\n";
+	Arena *a = arena_new();
+	Err err = { 0 };
+	Dag *d = dag_parse(a, "t", text, strlen(text), &err);
+	ck_assert_msg(graph_leave_out(d, features[_i].without, &err) && graph_optimize(d, graph_eval_interp, &err), "%s",
+		err.text);
+	Dag *copy = dag_copy(a, d);
+	Partition *p = graph_partition(a, copy, &err);
+	if (graph_does(copy, FEATURE_OF_GRAPH_prologues))
+		p = graph_prologues(a, copy, p, &err);
+	ck_assert_int_eq(p->ngroup, features[_i].groups);
+	int conv = 0, pool = 0; /* which comes first */
+	for (size_t i = 0; i < copy->call.n; i++) {
+		conv = copy->call.at[i].op == OP_conv ? (int)i : conv;
+		pool = copy->call.at[i].op == OP_avg_pool ? (int)i : pool;
+	}
+	ck_assert_int_eq(pool < conv, graph_does_named(copy, "pooled"));
+	ck_assert(!graph_leave_out(d, "pooled,nothing", &err));
+	ck_assert_str_eq(err.place, "without");
+	arena_free(a);
+}
+END_TEST
+
 /* Costs of conv3x3 +add+relu, conv1x1, conv3x3, conv1x1 +add+relu, add +relu; and what is taken. */
 static const struct {
 	double ms[5];
@@ -240,6 +279,7 @@ int main(void)
 	tcase_add_loop_test(tc, regions_are_the_golden_text, 0, LEN(cases));
 	tcase_add_loop_test(tc, pairs_are_alternatives, 0, LEN(pairs));
 	tcase_add_loop_test(tc, prologues_are_first, 0, LEN(prologues));
+	tcase_add_loop_test(tc, features_may_be_left_out, 0, LEN(features));
 	tcase_add_loop_test(tc, the_least_sum_is_taken, 0, LEN(choices));
 	tcase_add_loop_test(tc, what_is_taken_is_run, 0, 3);
 	return run_suite("alternatives", tc);
