@@ -15,6 +15,7 @@
 #include "ir/query.h"
 #include "ir/walk.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -25,6 +26,7 @@ typedef struct Axis {
 	int64_t extent;
 	bool reduce; /* or a scan, whose iterations have an order */
 	bool scan;
+	int loads; /* of the block, whose place depends on it */
 } Axis;
 
 /* A nest whose loops may be reordered: constant extents, one block, plain iterators. */
@@ -35,6 +37,7 @@ typedef struct Nest {
 	DType type; /* of the widest element it stores */
 	int side; /* the axis along which these lie side by side; -1: none */
 	bool scans; /* some axis is a scan */
+	int loads; /* of the block */
 	bool asks; /* for knobs; else it has the defaults */
 } Nest;
 
@@ -51,6 +54,29 @@ static DType widest_store(const Fn *fn, const Stmt *s)
 			widest = b->type;
 	}
 	return widest;
+}
+
+typedef struct Count {
+	Nest *n;
+	const Stmt *block;
+} Count;
+
+static bool depends(const Expr *load, const Stmt *block, const char *loop)
+{
+	for (int i = 0; i < block->block.n; i++)
+		if (ir_uses_var(load, block->block.iter[i].name) && ir_uses_var(block->block.iter[i].value, loop))
+			return true;
+	return false;
+}
+
+static void count_load(const Expr *e, void *arg)
+{
+	Count *c = arg;
+	if (e->op != IR_LOAD)
+		return;
+	c->n->loads++;
+	for (int k = 0; k < c->n->n; k++)
+		c->n->axis[k].loads += depends(e, c->block, c->n->axis[k].name);
 }
 
 static bool stores(const Stmt *s, void *arg)
@@ -83,7 +109,7 @@ static bool read_nest(const Fn *fn, const Stmt *s, Nest *out)
 		if (out->n == LOOPS || (l != s && l->next != NULL) || l->loop.kind != LOOP_SERIAL ||
 			!ir_is_int(l->loop.lo, &lo) || !ir_is_int(l->loop.hi, &hi) || lo != 0)
 			return false;
-		out->axis[out->n++] = (Axis){ l->loop.var, hi, false, false };
+		out->axis[out->n++] = (Axis){ l->loop.var, hi, false, false, 0 };
 	}
 	if (out->n == 0 || l == NULL || l->kind != ST_BLOCK || l->next != NULL)
 		return false;
@@ -97,6 +123,8 @@ static bool read_nest(const Fn *fn, const Stmt *s, Nest *out)
 				out->axis[k].reduce |= l->block.iter[i].kind != ITER_SPATIAL;
 				out->scans |= out->axis[k].scan;
 			}
+	for (const Stmt *b = l->block.body; b != NULL; b = b->next)
+		ir_each_node_of(b, count_load, &(Count){ out, l });
 	return true;
 }
 
@@ -168,24 +196,44 @@ static Part choose_vector(Sketch *s, const Nest *n)
 }
 
 /*
+ * The part of the core's rate that a tile may reach. A sum waits for the one before it, so as many as hide the latency
+ * are computed side by side, and no more. A load that does not depend on the tile's axis serves all of its sums.
+ */
+static double part_promise(const Sketch *s, const Nest *n, Part p)
+{
+	const Core *core = &s->target->core;
+	const Axis *x = &n->axis[p.axis];
+	double want = TMPL_HIDES * core->fma_latency * core->fma_rate, size = (double)p.size, all = (double)x->extent;
+	double used = all / (size * ceil(all / size)), loads = x->loads + (n->loads - x->loads) / size;
+	double whole = x->extent % p.size == 0 ? 1 : TMPL_NEST_GUARDED;
+	return size > want ? 0 : whole * used * size / want * fmin(1, core->loads / (core->fma_rate * fmax(loads, 1e-9)));
+}
+
+/*
  * A few iterations of another axis than the vector's: even numbers that leave little empty, and parts of the axis.
  * Each has a sum, and may have an operand of its own, so half of the registers bound them.
  */
-static Part choose_tile(Sketch *s, const Nest *n, int vector)
+static Part choose_tile(Sketch *s, const Nest *n, int vector, bool reduces)
 {
 	Part part[KNOB_OPTIONS] = { { -1, 0 } };
 	KnobOption option[KNOB_OPTIONS] = { part_option(n, part[0]) };
-	int count = 1;
+	int count = 1, first = 0;
+	double best = 0;
 	for (int k = 0; k < n->n; k++)
 		for (int64_t size = 2, x = n->axis[k].extent; size <= x && size <= tile_registers(s) / 2; size++) {
 			bool fits = x % size == 0 || (size % 2 == 0 && tile_wastes_little(x, size));
 			if (fits && !n->axis[k].reduce && k != vector && count < KNOB_OPTIONS) {
 				part[count] = (Part){ k, size };
 				option[count] = part_option(n, part[count]);
+				double promise = reduces && vector >= 0 ? part_promise(s, n, part[count]) : 0;
+				if (promise > best) {
+					best = promise;
+					first = count;
+				}
 				count++;
 			}
 		}
-	int picked = ask(s, n, "tile", option, count, 0);
+	int picked = ask(s, n, "tile", option, count, first);
 	if (n->asks)
 		sketch_opens(s);
 	return part[picked];
@@ -209,7 +257,7 @@ static void schedule_nest(Sketch *s, const Nest *n)
 		if (n->axis[k].reduce && !n->axis[k].scan && n->axis[k].extent <= TMPL_SHORT_LOOP)
 			last_reduce = n->axis[k].name;
 	}
-	Part vec = choose_vector(s, n), tile = choose_tile(s, n, vec.axis);
+	Part vec = choose_vector(s, n), tile = choose_tile(s, n, vec.axis, reduces);
 	bool tile_outside = tile.axis >= 0 && reduces && ask_flag(s, n, "outside", false);
 	bool unroll = (tile.axis >= 0 || last_reduce != NULL) && ask_flag(s, n, "unroll", true);
 	const char *vector = vec.axis >= 0 ? take_part(s, &n->axis[vec.axis], vec.size) : NULL;
