@@ -13,6 +13,8 @@ Partition *compile_tasks(Arena *a, Dag *dag, const Target *t, Err *err)
 {
 	if (!graph_optimize(dag, compile_eval, err))
 		return NULL;
+	if (target_has_warps(t) && !graph_unjoin_attention(dag, err))
+		return NULL;
 	graph_layouts(dag, t);
 	if (target_has_warps(t) && !compile_channels_last(dag, t, err))
 		return NULL;

@@ -43,6 +43,9 @@ bool graph_optimize(Dag *d, EvalFn eval, Err *err);
  */
 const void *graph_const_value(Dag *d, int value, EvalFn eval, Err *err);
 
+/* Attention becomes products and a softmax, where a device has templates for these alone. */
+bool graph_unjoin_attention(Dag *d, Err *err);
+
 /*
  * Gives the results of calls layouts: images get blocks of channels, as long as a vector of their type (NULL: all are
  * row-major). Earlier layouts are forgotten, so the call may be repeated.
