@@ -61,7 +61,7 @@ static bool read_outputs(Import *im, const Frame *f, const OnnxGraph *g)
 			return onnx_refuse(im, ERR_INPUT, "no node computes the model's result '%s'", name);
 		if (names_find(seen, name) >= 0)
 			return onnx_refuse(im, ERR_INPUT, "the result '%s' is listed twice", name);
-		if (it->kind != ITEM_TENSOR)
+		if (it->kind != ITEM_TENSOR && it->kind != ITEM_FLOAT8)
 			return onnx_refuse(im, ERR_UNSUPPORTED, "the model's result '%s' is %s; dlc gives tensors only", name,
 				onnx_kind_name(it->kind));
 		compare_output(im, &g->output.at[k], it);

@@ -10,13 +10,17 @@
 
 enum { ONNX_NEWEST = 27 }; /* the newest opset whose operators were looked at */
 
-/* An optional without an element is ITEM_NONE; one with an element is that element. */
-typedef enum { ITEM_TENSOR, ITEM_SEQUENCE, ITEM_NONE } ItemKind;
+/*
+ * An optional without an element is ITEM_NONE; one with an element is that element. ITEM_FLOAT8 are codes, whose format
+ * is `code`.
+ */
+typedef enum { ITEM_TENSOR, ITEM_FLOAT8, ITEM_SEQUENCE, ITEM_NONE } ItemKind;
 
 /* The meaning of a name. Known elements are added to the Dag when a call reads them. */
 typedef struct Item {
 	const char *name;
 	ItemKind kind;
+	int64_t code; /* ITEM_FLOAT8: the element type of ONNX */
 	DType type;
 	Shape shape;
 	const void *data; /* NULL: not known while importing */

@@ -151,10 +151,22 @@ static bool input_type(Import *im, const OnnxValueInfo *v, DType *out)
 	                                                                : NULL;
 	if (other != NULL)
 		return onnx_refuse(im, ERR_UNSUPPORTED, "input '%s' is %s; dlc takes tensors only", name, other);
+	*out = DT(UINT, 8);
+	if (t->tensor_type != NULL && onnx_type_is_float8(t->tensor_type->elem_type))
+		return true;
 	if (t->tensor_type == NULL || !onnx_type_from(t->tensor_type->elem_type, out))
 		return onnx_refuse(im, ERR_UNSUPPORTED, "input '%s' has element type %s, which dlc does not have", name,
 			onnx_type_name(t->tensor_type != NULL ? t->tensor_type->elem_type : 0));
 	return true;
+}
+
+/* Items of 8-bit floats are of a kind of their own. */
+static void note_float8(Item *it, int64_t code)
+{
+	if (!onnx_type_is_float8(code))
+		return;
+	it->kind = ITEM_FLOAT8;
+	it->code = code;
 }
 
 /* A given constant must be what the model declares, symbols aside. */
@@ -176,6 +188,7 @@ static bool bind_input(Import *im, const Frame *f, const OnnxValueInfo *v, DType
 			shape_str(b->shape, text));
 	Item *it = arena_new_of(im->arena, Item);
 	*it = (Item){ .name = name, .type = type, .shape = b->shape, .data = b->data, .value = DAG_NONE };
+	note_float8(it, v->type->tensor_type->elem_type);
 	return onnx_define(im, f, name, it);
 }
 
@@ -189,6 +202,7 @@ static bool read_input(Import *im, const Frame *f, const OnnxValueInfo *v, Symbo
 		return bind_input(im, f, v, it.type, b);
 	if (!resolve_shape(im, v, sym, &it.shape) || !onnx_check_size(im, "input", it.name, it.type, it.shape))
 		return false;
+	note_float8(&it, v->type->tensor_type->elem_type);
 	it.value = dag_add_input(im->dag, it.name, it.type, it.shape);
 	return onnx_define(im, f, it.name, arena_copy(im->arena, &it, sizeof it));
 }
@@ -254,10 +268,14 @@ bool onnx_read_initializers(Import *im, const Frame *f, const OnnxGraph *g)
 		if (bind_arg(im, onnx_text(t->name)) != NULL)
 			continue; /* the input of the same name was bound to something else */
 		const char *what = arena_printf(im->arena, "initializer '%.100s'", onnx_text(t->name));
-		if (!onnx_tensor_read(im->arena, t, &im->files, what, &b, &im->err))
+		OnnxTensor codes = *t;
+		if (onnx_type_is_float8(t->data_type))
+			codes.data_type = onnx_type_to(DT(UINT, 8));
+		if (!onnx_tensor_read(im->arena, &codes, &im->files, what, &b, &im->err))
 			return false;
 		Item *it = arena_new_of(im->arena, Item);
 		*it = (Item){ .name = b.name, .type = b.type, .shape = b.shape, .data = b.data, .value = DAG_NONE };
+		note_float8(it, t->data_type);
 		if (!onnx_define(im, f, b.name, it))
 			return false;
 	}

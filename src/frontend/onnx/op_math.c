@@ -2,6 +2,7 @@
  * Rows of operators that compute element by element or along an axis (softmax), and of casts. Old spellings
  * (broadcast and axis, min and max) become today's. Operators that the Dag lacks (Sum, Mean) become several calls.
  */
+#include "frontend/onnx/float8.h"
 #include "frontend/onnx/rows.h"
 
 #include <math.h>
@@ -164,9 +165,22 @@ static void import_clip(Visit *v)
  * ONNX leaves open what a number becomes that an integer does not hold. Its own tests cut the bits off for integers
  * below 8 bits, as if they were cast from a wider integer.
  */
-static void set_cast(Visit *v, DType type)
+static void set_cast(Visit *v, int64_t code)
 {
-	int x = node_value(v, 0);
+	Item *it = node_item(v, 0);
+	DType type = F32;
+	bool saturate = node_attr_flag(v, "saturate", true);
+	if (it == NULL || it->kind != ITEM_FLOAT8)
+		node_need(v, 0);
+	if (node_ok(v) && !onnx_type_is_float8(code) && !onnx_type_from(code, &type))
+		node_fail(v, ERR_UNSUPPORTED, "it casts to %s, which dlc does not have", onnx_type_name(code));
+	if (!node_ok(v))
+		return;
+	int x = it->kind == ITEM_FLOAT8 ? float8_decode(v, it) : node_value(v, 0);
+	if (onnx_type_is_float8(code)) {
+		float8_set(v, 0, x, code, saturate);
+		return;
+	}
 	if (dtype_is_int(type) && type.bits < 8 && dtype_is_float(node_val(v, x)->type))
 		x = node_cast(v, x, I32);
 	node_set(v, 0, node_cast(v, x, type));
@@ -174,18 +188,7 @@ static void set_cast(Visit *v, DType type)
 
 static void import_cast(Visit *v)
 {
-	node_need(v, 0);
-	int64_t to;
-	if (v->frame->opset < 6) {
-		const char *name = node_attr_text(v, "to", "");
-		to = onnx_type_code(name);
-	} else {
-		to = node_attr_int(v, "to", 0);
-	}
-	DType type = F32;
-	if (node_ok(v) && !onnx_type_from(to, &type))
-		node_fail(v, ERR_UNSUPPORTED, "it casts to %s, which dlc does not have", onnx_type_name(to));
-	set_cast(v, type);
+	set_cast(v, v->frame->opset < 6 ? onnx_type_code(node_attr_text(v, "to", "")) : node_attr_int(v, "to", 0));
 }
 
 static void import_bit_cast(Visit *v)
@@ -203,8 +206,9 @@ static void import_bit_cast(Visit *v)
 
 static void import_cast_like(Visit *v)
 {
-	node_need(v, 0);
-	set_cast(v, node_need(v, 1)->type);
+	const Item *like = node_item(v, 1);
+	bool codes = like != NULL && like->kind == ITEM_FLOAT8;
+	set_cast(v, codes ? like->code : onnx_type_to(node_need(v, 1)->type));
 }
 
 /*
@@ -290,9 +294,9 @@ const OnnxRow onnx_math_rows[] = {
 	{ "Min", 1, "consumed_inputs", import_min },
 	{ "Sum", 1, "consumed_inputs", import_sum },
 	{ "Mean", 1, "consumed_inputs", import_mean },
-	{ "Cast", 1, "saturate round_mode", import_cast },
+	{ "Cast", 1, "round_mode", import_cast },
 	{ "BitCast", 26, "", import_bit_cast },
-	{ "CastLike", 15, "saturate round_mode", import_cast_like },
+	{ "CastLike", 15, "round_mode", import_cast_like },
 	{ "Softmax", 1, "", import_softmax },
 	{ "LogSoftmax", 1, "", import_log_softmax },
 	{ NULL, 0, NULL, NULL },

@@ -4,6 +4,7 @@
  * around a product in i32.
  */
 #include "frontend/onnx/compose.h"
+#include "frontend/onnx/float8.h"
 #include "frontend/onnx/rows.h"
 #include "frontend/onnx/windows.h"
 
@@ -54,7 +55,9 @@ static int spread(Visit *v, int value, Shape x, int axis, int64_t block)
 /* The axis and the block size of QuantizeLinear and DequantizeLinear, where scales are not for all elements. */
 static void read_blocks(Visit *v, int *axis, int64_t *block)
 {
-	const Item *x = node_need(v, 0), *scale = node_need(v, 1), *zero = node_in(v, 2);
+	const Item *x = node_item(v, 0), *scale = node_need(v, 1), *zero = node_item(v, 2);
+	if (x == NULL)
+		x = node_need(v, 0);
 	int64_t at = v->frame->opset >= 13 ? node_attr_int(v, "axis", 1) : 1;
 	*block = v->frame->opset >= 21 ? node_attr_int(v, "block_size", 0) : 0;
 	*axis = 0;
@@ -98,9 +101,44 @@ static void need_codes(Visit *v, const char *what, DType t)
 		node_fail(v, ERR_TYPE, "its %s is %s, but codes are integers of up to 32 bits", what, dtype_print(t, s));
 }
 
+/* 8-bit floats: x / scale and x * scale, since zero points are 0. */
+static void quantize_float8(Visit *v, int64_t code)
+{
+	const Item *x = node_need(v, 0);
+	int axis;
+	int64_t block;
+	read_blocks(v, &axis, &block);
+	bool saturate = node_attr_flag(v, "saturate", true);
+	if (v->frame->opset >= 21)
+		node_attr_int(v, "output_dtype", 0);
+	if (node_ok(v)) {
+		int s = spread(v, node_cast(v, node_value(v, 1), F32), x->shape, axis, block);
+		float8_set(v, 0, node_call2(v, OP_div, node_cast(v, node_value(v, 0), F32), s), code, saturate);
+	}
+}
+
+static void dequantize_float8(Visit *v, Item *x)
+{
+	const Item *scale = node_need(v, 1);
+	int axis;
+	int64_t block;
+	read_blocks(v, &axis, &block);
+	DType type = v->frame->opset >= 23 ? type_attr(v, "output_dtype", scale->type) : scale->type;
+	if (node_ok(v)) {
+		int s = spread(v, node_cast(v, node_value(v, 1), F32), x->shape, axis, block);
+		node_set(v, 0, node_cast(v, node_call2(v, OP_mul, float8_decode(v, x), s), type));
+	}
+}
+
 /* saturate(round(x / scale) + zero) */
 static void import_quantize(Visit *v)
 {
+	const Item *codes = node_item(v, 2);
+	int64_t to = codes == NULL && v->frame->opset >= 21 ? node_attr_int(v, "output_dtype", 0) : 0;
+	if (onnx_type_is_float8(to) || (codes != NULL && codes->kind == ITEM_FLOAT8)) {
+		quantize_float8(v, codes != NULL ? codes->code : to);
+		return;
+	}
 	const Item *x = node_need(v, 0), *scale = node_need(v, 1), *zero = node_in(v, 2);
 	int axis;
 	int64_t block;
@@ -122,6 +160,11 @@ static void import_quantize(Visit *v)
 /* (x - zero) * scale, in the scale's type */
 static void import_dequantize(Visit *v)
 {
+	Item *codes = node_item(v, 0);
+	if (codes != NULL && codes->kind == ITEM_FLOAT8) {
+		dequantize_float8(v, codes);
+		return;
+	}
 	const Item *x = node_need(v, 0), *scale = node_need(v, 1);
 	int axis;
 	int64_t block;

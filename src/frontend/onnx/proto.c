@@ -66,6 +66,11 @@ bool onnx_type_from(int64_t code, DType *out)
 	return true;
 }
 
+bool onnx_type_is_float8(int64_t code)
+{
+	return code >= ONNX_FLOAT8 && code < ONNX_FLOAT8 + 4;
+}
+
 int onnx_type_to(DType t)
 {
 	for (int k = 0; k < NTYPE; k++)

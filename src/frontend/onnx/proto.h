@@ -60,6 +60,8 @@ enum {
 	ONNX_GRAPHS
 };
 
+enum { ONNX_FLOAT8 = 17 }; /* the first of four types of 8 bits, which are codes of u8 in the Dag */
+bool onnx_type_is_float8(int64_t code);
 /* TensorProto.DataType -> DType; false for what dlc does not have. */
 bool onnx_type_from(int64_t code, DType *out);
 /* 0 if ONNX has no such type. */

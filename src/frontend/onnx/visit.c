@@ -101,7 +101,8 @@ Item *node_item(Visit *n, int k)
 
 const char *onnx_kind_name(ItemKind kind)
 {
-	return kind == ITEM_SEQUENCE ? "a sequence" : kind == ITEM_NONE ? "an empty optional" : "a tensor";
+	return kind == ITEM_FLOAT8 ? "of 8-bit floats, which only casts and quantisation read" :
+		   kind == ITEM_SEQUENCE ? "a sequence" : kind == ITEM_NONE ? "an empty optional" : "a tensor";
 }
 
 static Item *find_item(Visit *n, int k)
@@ -109,7 +110,7 @@ static Item *find_item(Visit *n, int k)
 	Item *it = node_item(n, k);
 	if (it == NULL || it->kind == ITEM_TENSOR)
 		return it;
-	node_fail(n, ERR_TYPE, "its input %d is %s, but must be a tensor", k + 1, onnx_kind_name(it->kind));
+	node_fail(n, ERR_TYPE, "its input %d is %s, but it must be a tensor of numbers", k + 1, onnx_kind_name(it->kind));
 	return NULL;
 }
 
