@@ -44,6 +44,7 @@ bool pass_fold(Dag *d, EvalFn eval, Err *err);
 bool pass_identity(Dag *d, EvalFn eval, Err *err);
 bool pass_sink(Dag *d, EvalFn eval, Err *err);
 bool pass_attention(Dag *d, EvalFn eval, Err *err);
+bool pass_idioms(Dag *d, EvalFn eval, Err *err);
 bool pass_moves(Dag *d, EvalFn eval, Err *err);
 bool pass_swapped(Dag *d, EvalFn eval, Err *err);
 bool pass_dense(Dag *d, EvalFn eval, Err *err);

@@ -7,6 +7,8 @@ const GraphPass graph_passes[] = {
 		"transposed convolutions with constant weights are convolutions; results change by rounding", pass_transposed },
 	{ "fold", "nothing", "nothing; calls of constants become constants", pass_fold },
 	{ "identity", "nothing", "nothing; calls that give their input go", pass_identity },
+	{ "idioms", "fold: exponents and indices are constants",
+		"powers of 2 and 3 are products; results change by rounding", pass_idioms },
 	{ "sink", "fold: the constants that it turns have data", "nothing; elementwise calls stand before moves",
 		pass_sink },
 	{ "attention", "fold, identity: masks are constants, nothing stands between the calls",

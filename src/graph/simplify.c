@@ -78,6 +78,48 @@ static bool keeps_order(Shape s, const int64_t *perm)
 	return true;
 }
 
+/*
+ * A reshape of a transpose that only adds or drops dimensions of size 1 comes before the transpose, which then meets
+ * other transposes, and the products that read it.
+ */
+static bool put_before(Edit *e, const OpCall *c, const OpCall *move)
+{
+	Shape x = edit_at(e, move->in[0])->shape, s = e->from->value.at[c->out[0]].shape, before = s;
+	int64_t perm[DAG_MAX_RANK], source[DAG_MAX_RANK];
+	int n, count = 0, place[DAG_MAX_RANK];
+	const int64_t *of = op_ints(move, "perm", &n);
+	for (int k = 0; k < n; k++) /* source dimensions of more than one element, in the order of the result */
+		if (x.dim[of[k]] != 1)
+			source[count++] = of[k];
+	int found = 0;
+	for (int k = 0; k < s.rank; k++) {
+		perm[k] = k;
+		if (s.dim[k] == 1)
+			continue;
+		if (found == count || s.dim[k] != x.dim[source[found]])
+			return false;
+		place[found++] = k;
+	}
+	if (found != count)
+		return false;
+	for (int i = 0; i < count; i++) {
+		int at = 0; /* how many of them come before it in x */
+		for (int k = 0; k < count; k++)
+			at += source[k] < source[i];
+		perm[place[i]] = place[at];
+		before.dim[place[at]] = x.dim[source[i]];
+	}
+	int in = move->in[0];
+	const OpCall *writer = edit_writer(e, in);
+	if (writer != NULL && writer->op == OP_reshape)
+		in = writer->in[0];
+	const char *name = arena_printf(e->to->arena, "%s.shaped", e->from->value.at[c->out[0]].name);
+	Attr shape = attr_ints("shape", before.dim, before.rank), order = attr_ints("perm", perm, s.rank);
+	if (!shape_eq(edit_at(e, in)->shape, before))
+		in = edit_call(e, OP_reshape, name, &in, 1, &shape, 1);
+	return in != DAG_NONE && edit_call_as(e, c, OP_transpose, &in, 1, &order, 1);
+}
+
 /* Merges reshape(reshape(x)) and transpose(transpose(x)) into one call, or none. */
 static bool join_moves(Edit *e, const OpCall *c, void *arg)
 {
@@ -104,6 +146,10 @@ static bool join_moves(Edit *e, const OpCall *c, void *arg)
 	}
 	if (before != NULL && before->op == OP_reshape)
 		x = before->in[0];
+	if (before != NULL && before->op == OP_transpose && e->uses[c->in[0]] == 1 && put_before(e, c, before))
+		return true;
+	if (e->err->code != ERR_NONE)
+		return false;
 	const Shape *s = &e->from->value.at[c->out[0]].shape;
 	if (shape_eq(edit_at(e, x)->shape, *s)) {
 		edit_replace(e, c->out[0], x);
@@ -150,7 +196,7 @@ typedef struct Common {
 	Names *seen, *consts; /* signatures of old calls, identities of constants' bytes */
 } Common;
 
-/* Constants of one type and shape with the same bytes in memory (tied weights) are one. */
+/* Constants of one type and shape with the same bytes in memory (tied weights) are one, and equal numbers are. */
 static void share_const(Edit *e, int old, Common *cm)
 {
 	const Value *v = &e->from->value.at[old];
@@ -158,6 +204,11 @@ static void share_const(Edit *e, int old, Common *cm)
 	if (v->kind != VALUE_CONST || v->data == NULL || e->map[old] != DAG_NONE)
 		return;
 	const char *key = arena_printf(cm->tmp, "%p %s %s", v->data, dtype_print(v->type, t), shape_str(v->shape, s));
+	if (shape_elements(v->shape) == 1 && v->type.bits >= 8 && v->type.bits <= 64) {
+		uint64_t bits = 0;
+		memcpy(&bits, v->data, v->type.bits / 8);
+		key = arena_printf(cm->tmp, "%llu %s %s", (unsigned long long)bits, t, s);
+	}
 	int other = names_find(cm->consts, key);
 	if (other == DAG_NONE)
 		names_bind(cm->consts, key, old);
