@@ -51,7 +51,8 @@ static void choose_order(Sketch *s, const Tiled *t, const OpCall *c, Tile *tile)
 
 /*
  * Weights come from memory. Where a panel serves so many rows that its arithmetic takes longer than the next panel
- * takes to come, a tile asks for that one. Else memory decides, and gives more where its order is kept.
+ * takes to come, a tile asks for that one. Else memory decides, and gives more where its order is kept; one row leaves
+ * that to the hardware.
  */
 static Ahead guess_ahead(const Sketch *s, const Tiled *t)
 {
@@ -59,6 +60,8 @@ static Ahead guess_ahead(const Sketch *s, const Tiled *t)
 	double rows = 1, line = (double)s->target->line_bytes, vectors = line * 8 / fmax(s->target->vector_bits, 1);
 	for (int k = 0; k + 1 < t->n; k++)
 		rows *= (double)t->axis[k].extent;
+	if (rows == 1)
+		return AHEAD_NONE;
 	double arithmetic = rows * vectors / core->fma_rate, memory = line / core->level[TARGET_CACHES];
 	return arithmetic >= TMPL_DENSE_HIDES * memory ? AHEAD_TILE : AHEAD_STREAM;
 }
@@ -209,6 +212,7 @@ static bool run(Sketch *s, Err *err)
 	tile.pixel = rows_of(&t, c);
 	int64_t columns = t.axis[tile.vector].extent, rows = t.axis[tile.pixel].extent;
 	tile.lanes = tile_lanes(s, &t, columns);
+	tile.favour = TMPL_DENSE_VECTORS;
 	sketch_group(s);
 	tile_knob(s, (columns + tile.lanes - 1) / tile.lanes, rows, &tile);
 	bool packed = c->op == OP_dense && w->kind == VALUE_CONST;

@@ -68,7 +68,8 @@ void tile_knob(Sketch *s, int64_t vectors, int64_t pixels, Tile *out)
 		for (int64_t p = 1; p <= pixels && f * p + f + 1 <= tile_registers(s) && n < KNOB_OPTIONS; p++) {
 			if (!tile_wastes_little(pixels, p) || (f * p < TMPL_LEAST_SUMS && pixels * vectors >= TMPL_LEAST_SUMS))
 				continue;
-			double part = tile_promise(&s->target->core, vectors, pixels, f, p);
+			bool favour = f == out->favour && f * (p + 1) + f + 1 <= tile_registers(s);
+			double part = tile_promise(&s->target->core, vectors, pixels, f, p) * (favour ? TMPL_FAVOUR : 1);
 			int64_t covered = ceil_div(pixels, p) * p;
 			if (part > top && (covered - pixels) * TMPL_FIRST_WASTE <= covered) {
 				top = part;

@@ -62,6 +62,7 @@ typedef struct Tile {
 	int vector;          /* the axis of lanes */
 	int64_t lanes, vectors; /* lanes of one, how many vectors side by side */
 	int64_t group;       /* no tile of lanes has elements of two such parts of their axis; 0: any may */
+	int64_t favour;      /* vectors side by side that the default prefers (FAVOUR); 0: none */
 	int pixel;           /* the axis of pixels; -1: none */
 	int64_t pixels;
 	int outer[TILE_AXES]; /* all axes, outermost first; the pixel and vector axes with what is left of them */
