@@ -19,6 +19,8 @@ const GraphPass graph_passes[] = {
 		pass_swapped },
 	{ "dense", "fold: weights are constants; moves: their transposes too",
 		"products with constant matrices are dense, no matmul", pass_dense },
+	{ "reciprocal", "fold: divisors are constants",
+		"what divides many elements is inverted once and multiplies them; results change by rounding", pass_reciprocal },
 	{ "affine", "fold, dense: weights, scales and shifts are constants, products dense",
 		"batch_norm is gone where its parameters are constants; results change by rounding", pass_affine },
 	{ "pooled", "affine, which leaves poolings right behind convolutions",
