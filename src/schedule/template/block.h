@@ -91,6 +91,10 @@ bool rows_read(const BlockSet *set, BlockRows *out);
 bool rows_has(const BlockRows *r, int nest, int axis);
 /* Elements of a nest's longest row. */
 int64_t rows_length(const BlockSet *set, const BlockRows *r, int nest);
+/* All that is read or stored of a row's elements lies in one run of memory, in the order of its axes. */
+bool rows_are_flat(const BlockSet *set, const BlockRows *r);
+/* How many rows lie side by side along row `row`: the channels of a block, where they lie in blocks; else INT64_MAX. */
+int64_t rows_neighbours(const BlockSet *set, const BlockRows *r, int row);
 /* The same for blocks of threads, which keep no more than a value for each row. */
 bool block_rows_read(const Sketch *s, const BlockSet *set, BlockRows *out);
 /* All that is left as one launch. */

@@ -4,6 +4,10 @@
  */
 #include "schedule/template/block.h"
 
+#include "ir/arg.h"
+#include "ir/build.h"
+#include "ir/query.h"
+
 #include <string.h>
 
 /* The rows of nest j as all that read its result have them; those that some reader has not are no rows. */
@@ -112,4 +116,71 @@ bool rows_read(const BlockSet *set, BlockRows *r)
 		r->length = rows_length(set, r, j) > r->length ? rows_length(set, r, j) : r->length;
 	r->side = find_side(set, r);
 	return r->folds > 0 && r->n > 0;
+}
+
+/* ---- how rows lie in memory ---- */
+
+/* Of one nest's loads and its store. */
+typedef struct Places {
+	const BlockSet *set;
+	const BlockRows *r;
+	int nest, row;
+	bool flat;
+	int64_t neighbours;
+} Places;
+
+/* Indices name no axis of a row, or each once: they are the last dimensions of a row-major buffer, in order. */
+static bool is_run(const Places *x, const Buf *b, const Expr *const *idx, int nidx)
+{
+	const BlockNest *n = &x->set->nest[x->nest];
+	int axes = 0, placed = 0, uses = 0;
+	for (int a = n->n - 1; a >= 0; a--) {
+		if (rows_has(x->r, x->nest, a))
+			continue;
+		int at = nidx - ++axes;
+		placed += at >= 0 && b->map.n == 0 && ir_is_const(b->shape[at], n->axis[a].extent) &&
+			idx[at]->op == IR_VAR && idx[at]->name == n->axis[a].iter;
+		for (int d = 0; d < nidx; d++)
+			uses += ir_uses_var(idx[d], n->axis[a].iter);
+	}
+	return uses == 0 || (placed == axes && uses == axes);
+}
+
+static void note_place(Places *x, const char *buf, const Expr *const *idx, int n)
+{
+	const Buf *b = ir_find_buf(x->set->fn, buf);
+	int side = b != NULL ? tile_side(b) : -1;
+	int64_t digit = b != NULL ? block_digit(b) : 0;
+	x->flat &= b != NULL && is_run(x, b, idx, n);
+	if (digit > 0 && digit < x->neighbours && side >= 0 && side < n &&
+		ir_uses_var(idx[side], x->set->nest[x->nest].axis[x->r->of[x->nest][x->row]].iter))
+		x->neighbours = digit;
+}
+
+static void see_load(const Expr *e, void *arg)
+{
+	if (e->op == IR_LOAD)
+		note_place(arg, e->name, e->arg, e->nargs);
+}
+
+static Places places_of(const BlockSet *set, const BlockRows *r, int row)
+{
+	Places x = { set, r, 0, row, true, INT64_MAX };
+	for (; x.nest < set->n; x.nest++) {
+		const Stmt *s = set->nest[x.nest].stmt->block.body;
+		ir_each_node_in((Stmt *)(uintptr_t)s, see_load, &x);
+		if (s->kind == ST_STORE)
+			note_place(&x, s->store.dst.buf, s->store.dst.idx, s->store.dst.n);
+	}
+	return x;
+}
+
+bool rows_are_flat(const BlockSet *set, const BlockRows *r)
+{
+	return places_of(set, r, 0).flat;
+}
+
+int64_t rows_neighbours(const BlockSet *set, const BlockRows *r, int row)
+{
+	return places_of(set, r, row).neighbours;
 }

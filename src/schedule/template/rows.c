@@ -12,8 +12,6 @@
  */
 #include "schedule/template/block.h"
 
-#include "ir/arg.h"
-#include "ir/build.h"
 #include "ir/query.h"
 #include "schedule/producer.h"
 
@@ -24,10 +22,11 @@ typedef struct RowTask {
 	BlockSet set;
 	BlockRows r;
 	bool slow[BLOCK_NESTS]; /* the nest has an operation that takes longer than to store and load its result */
-	const char *at;         /* the root's loop in which the work of a row, or of those side by side, stands */
-	int across;             /* the row along which lanes lie; -1: they lie within rows */
-	const char *lane;       /* across: the root's loop of lanes */
-	int64_t side;           /* across: rows side by side */
+	const char *at;         /* the root's loop in which the work of rows at hand stands */
+	bool across;            /* lanes lie across rows, not within */
+	int split;              /* the row of which `side` are at hand together; across: those are the lanes */
+	int64_t side;
+	const char *inner;      /* the root's loop over them; NULL: one row is at hand */
 	int64_t sums;           /* within: vectors of a reduction's sums */
 	bool flat;              /* within: all that is read or stored of a row lies in one run of memory */
 } RowTask;
@@ -104,51 +103,6 @@ static void mark_inlined(RowTask *t)
 	}
 }
 
-/* ---- rows that lie in one run ---- */
-
-typedef struct Runs {
-	const RowTask *t;
-	int nest;
-	bool flat;
-} Runs;
-
-/* Indices name no axis of a row, or each once: they are the last dimensions of a row-major buffer, in order. */
-static void see_run(Runs *x, const char *buf, const Expr *const *idx, int nidx)
-{
-	const BlockNest *n = &x->t->set.nest[x->nest];
-	const Buf *b = ir_find_buf(x->t->set.fn, buf);
-	int axes = 0, placed = 0, uses = 0;
-	for (int a = n->n - 1; a >= 0; a--) {
-		if (rows_has(&x->t->r, x->nest, a))
-			continue;
-		int at = nidx - ++axes;
-		placed += at >= 0 && b != NULL && b->map.n == 0 && ir_is_const(b->shape[at], n->axis[a].extent) &&
-			idx[at]->op == IR_VAR && idx[at]->name == n->axis[a].iter;
-		for (int d = 0; d < nidx; d++)
-			uses += ir_uses_var(idx[d], n->axis[a].iter);
-	}
-	x->flat &= uses == 0 || (placed == axes && uses == axes);
-}
-
-static void see_load(const Expr *e, void *arg)
-{
-	if (e->op == IR_LOAD)
-		see_run(arg, e->name, e->arg, e->nargs);
-}
-
-static bool rows_are_flat(const RowTask *t)
-{
-	Runs x = { .t = t, .flat = true };
-	for (x.nest = 0; x.nest < t->set.n; x.nest++) {
-		const Stmt *s = t->set.nest[x.nest].stmt->block.body;
-		const Access *dst = s->kind == ST_STORE ? &s->store.dst : &s->reduce.dst[0];
-		ir_each_node_in((Stmt *)(uintptr_t)s, see_load, &x);
-		if (s->kind == ST_STORE)
-			see_run(&x, dst->buf, dst->idx, dst->n);
-	}
-	return x.flat;
-}
-
 /* A reduction across rows, with nothing before it: a pooling, whose template has tiles of registers. */
 static bool is_pool(const RowTask *t)
 {
@@ -186,48 +140,70 @@ static int64_t all_lanes(const RowTask *t)
 	return least;
 }
 
-/* The row for lanes across: that along which neighbours lie, or the last of several places. */
-static int row_across(const RowTask *t)
+/* The row along which neighbours lie, or the last of several places. */
+static int row_split(const RowTask *t)
 {
 	const BlockNest *root = &t->set.nest[t->r.root];
 	int at = t->r.side;
 	for (int k = 0; k < t->r.n && t->r.side < 0; k++)
-		if (root->axis[t->r.axis[k]].extent > 1)
+		if (at < 0 || root->axis[t->r.axis[k]].extent > 1)
 			at = k;
 	return at;
+}
+
+static void choose_across(RowTask *t, int64_t extent, int64_t lanes)
+{
+	int64_t option[KNOB_OPTIONS], room = target_cache(t->s->target, 1) / 2, kept = kept_bytes(t);
+	int64_t most = rows_neighbours(&t->set, &t->r, t->split);
+	int n = 0, best = 0;
+	for (int64_t side = lanes > 4 ? lanes / 2 : 2; side < extent && n < TMPL_ROWS_SIDES; side *= 2) {
+		if (side > lanes && ((room > 0 && side * kept > room) || extent % side * TMPL_WASTE > side || side > most))
+			continue;
+		best = n;
+		option[n++] = side;
+	}
+	t->side = sketch_number(t->s, "rows.side", option, n, best);
+}
+
+/*
+ * Several sums hide the latency of one; several rows at hand hide what becomes one value of a row's sums, while the
+ * next row's are made. They stay in the first cache. Behind a device's guards there can be no buffers, so they divide.
+ */
+static void choose_within(RowTask *t, int64_t extent, int64_t lanes)
+{
+	int64_t option[KNOB_OPTIONS], room = target_cache(t->s->target, 1) / 2, row = kept_bytes(t);
+	int n = 0, best = 0;
+	for (int64_t sums = 1; sums <= TMPL_ROWS_SUMS && (n == 0 || sums * lanes <= t->r.length); sums *= 2) {
+		best = sums * lanes * TMPL_ROWS_PASSES <= t->r.length ? n : best;
+		option[n++] = sums;
+	}
+	t->sums = sketch_number(t->s, "rows.sums", option, n, best);
+	row += dtype_bytes(t->set.nest[t->r.root].made->type, t->r.length) * 2;
+	n = best = 0;
+	for (int64_t side = 1; side <= TMPL_ROWS_TOGETHER && side <= extent; side *= 2) {
+		bool divides = extent % side == 0;
+		if (side > 1 && ((room > 0 && side * row > room) || (!divides && target_has_blocks(t->s->target))))
+			continue;
+		best = side <= TMPL_ROWS_HIDE ? n : best;
+		option[n++] = side;
+	}
+	t->side = sketch_number(t->s, "rows.together", option, n, best);
 }
 
 /* False: there is no form that these rows fit. */
 static bool choose_form(RowTask *t)
 {
 	static const char *const form[] = { "within", "across" };
-	int across = row_across(t);
-	int64_t lanes = all_lanes(t), option[KNOB_OPTIONS];
-	int64_t extent = across >= 0 ? t->set.nest[t->r.root].axis[t->r.axis[across]].extent : 1;
-	int64_t room = target_cache(t->s->target, 1) / 2, kept = kept_bytes(t);
-	bool may_across = across >= 0 && extent > lanes, may_within = t->r.side < 0 && t->r.length > lanes / 2;
-	t->across = -1;
-	if ((!may_across && !may_within) || kept > TMPL_ROWS_KEPT)
+	t->split = row_split(t);
+	int64_t lanes = all_lanes(t), extent = t->set.nest[t->r.root].axis[t->r.axis[t->split]].extent;
+	bool may_across = extent > lanes, may_within = t->r.side < 0 && t->r.length > lanes / 2;
+	if ((!may_across && !may_within) || kept_bytes(t) > TMPL_ROWS_KEPT)
 		return false;
-	bool first = !may_within || (may_across && t->r.length < lanes);
+	t->across = !may_within || (may_across && t->r.length < lanes);
 	if (may_across && may_within)
-		first = sketch_word(t->s, "rows", form, 2, first) == 1;
+		t->across = sketch_word(t->s, "rows", form, 2, t->across) == 1;
 	sketch_opens(t->s);
-	int n = 0, best = 0;
-	if (first) {
-		for (int64_t side = lanes > 1 ? lanes / 2 : 1; side < extent && n < TMPL_ROWS_SIDES; side *= 2) {
-			if (side > lanes && ((room > 0 && side * kept > room) || extent % side * TMPL_WASTE > side))
-				continue;
-			best = n;
-			option[n++] = side;
-		}
-		t->across = across;
-		t->side = sketch_number(t->s, "rows.side", option, n, best);
-		return true;
-	}
-	for (int64_t sums = 1; sums <= TMPL_ROWS_SUMS && (n == 0 || sums * lanes <= t->r.length); sums *= 2)
-		option[n++] = sums;
-	t->sums = sketch_number(t->s, "rows.sums", option, n, n - 1);
+	(t->across ? choose_across : choose_within)(t, extent, lanes);
 	return true;
 }
 
@@ -237,6 +213,12 @@ static const char *loop_of(const RowTask *t, int j, int axis)
 {
 	const BlockAxis *a = &t->set.nest[j].axis[axis];
 	return j == t->r.root ? a->loop : producer_stem(&(Iter){ .name = a->iter });
+}
+
+/* A nest's loop over the rows at hand. */
+static const char *row_loop(const RowTask *t, int j)
+{
+	return j == t->r.root ? t->inner : loop_of(t, j, t->r.of[j][t->split]);
 }
 
 /* A step of loop names, if there are two at least. */
@@ -362,7 +344,7 @@ static void nest_across(RowTask *t, int j)
 {
 	const BlockNest *n = &t->set.nest[j];
 	const char *order[BLOCK_AXES], *first = NULL;
-	const char *row = j == t->r.root ? t->lane : loop_of(t, j, t->r.of[j][t->across]);
+	const char *row = row_loop(t, j);
 	int count = 0;
 	for (int a = 0; a < n->n; a++)
 		if (!rows_has(&t->r, j, a)) {
@@ -378,37 +360,43 @@ static void nest_across(RowTask *t, int j)
 	sketch_step(t->s, "vectorize %s", row);
 }
 
-/* The root's loops over rows come first: rows[0 .. return). */
+/* The root's loops over rows come first: rows[0 .. return), but those over rows at hand, which are behind them. */
 static int root_rows(RowTask *t, TileAxis *rows)
 {
+	Sketch *s = t->s;
 	const BlockNest *root = &t->set.nest[t->r.root];
-	const char *order[BLOCK_AXES];
+	const BlockAxis *split = &root->axis[t->r.axis[t->split]];
+	const char *order[BLOCK_AXES + 1], *outer = split->loop;
+	bool moved = t->across || t->split != t->r.n - 1;
 	int n = 0, count = 0;
-	bool moved = false;
+	if (t->side > 1) {
+		bool shared = s->target->threads > 1 || target_has_blocks(s->target);
+		sketch_step(s, "split %s %lld%s", split->loop, (long long)t->side,
+			split->extent % t->side != 0 && !shared ? " overlap" : "");
+		outer = arena_printf(s->arena, "%s.o", split->loop);
+		t->inner = arena_printf(s->arena, "%s.i", split->loop);
+	}
 	for (int k = 0; k < t->r.n; k++) {
 		const BlockAxis *a = &root->axis[t->r.axis[k]];
 		moved |= t->r.axis[k] != k;
-		if (k != t->across) {
+		if (k != t->split)
 			rows[n++] = (TileAxis){ a->loop, a->extent };
-			order[count++] = a->loop;
-		}
 	}
-	if (t->across >= 0) { /* the last of them */
-		const BlockAxis *a = &root->axis[t->r.axis[t->across]];
-		bool alone = t->s->target->threads > 1 || target_has_blocks(t->s->target);
-		moved |= t->across != t->r.n - 1;
-		sketch_step(t->s, "split %s %lld%s", a->loop, (long long)t->side,
-			a->extent % t->side != 0 && !alone ? " overlap" : "");
-		t->lane = arena_printf(t->s->arena, "%s.i", a->loop);
-		rows[n] = (TileAxis){ arena_printf(t->s->arena, "%s.o", a->loop), (a->extent + t->side - 1) / t->side };
-		order[count++] = rows[n++].name;
+	rows[n++] = (TileAxis){ outer, (split->extent + t->side - 1) / t->side };
+	while (count < n) {
+		order[count] = rows[count].name;
+		count++;
 	}
+	if (t->inner != NULL && !t->across)
+		order[count++] = t->inner;
 	for (int a = 0; a < root->n; a++)
 		if (!rows_has(&t->r, t->r.root, a))
 			order[count++] = root->axis[a].loop;
-	if (moved || t->across >= 0)
+	if (t->inner != NULL && t->across)
+		order[count++] = t->inner;
+	if (moved)
 		reorder(t, order, count);
-	t->at = rows[n - 1].name;
+	t->at = outer;
 	return n;
 }
 
@@ -418,7 +406,7 @@ static int root_rows(RowTask *t, TileAxis *rows)
  */
 static void bind_rows(RowTask *t, TileAxis *rows, int n)
 {
-	int64_t blocks = 1, inside = t->r.length * (t->across >= 0 ? t->side : 1);
+	int64_t blocks = 1, inside = t->r.length * t->side;
 	int bound = 0;
 	for (int k = 0; k < n; k++)
 		inside *= rows[k].extent;
@@ -472,7 +460,7 @@ static bool rows_steps(Sketch *s)
 	for (int j = 0; j < t.r.root; j++)
 		if (t.set.nest[j].inlined)
 			sketch_step(s, "inline %s", t.set.nest[j].block);
-	t.flat = rows_are_flat(&t);
+	t.flat = rows_are_flat(&t.set, &t.r);
 	int n = root_rows(&t, rows);
 	for (int j = t.r.root; j >= 0; j--) {
 		const BlockNest *nest = &t.set.nest[j];
@@ -480,7 +468,7 @@ static bool rows_steps(Sketch *s)
 			continue;
 		if (j < t.r.root)
 			sketch_step(s, "compute_at %s %s", nest->block, t.at);
-		if (t.across >= 0)
+		if (t.across)
 			nest_across(&t, j);
 		else if (nest->folds)
 			fold_within(&t, j);
