@@ -36,6 +36,7 @@ typedef struct Nest {
 	Axis axis[LOOPS];
 	DType type; /* of the widest element it stores */
 	int side; /* the axis along which these lie side by side; -1: none */
+	int across; /* another one, along which elements that it reads lie side by side; -1: there is none */
 	bool scans; /* some axis is a scan */
 	int loads; /* of the block */
 	bool asks; /* for knobs; else it has the defaults */
@@ -100,6 +101,48 @@ static int side_axis(const Fn *fn, const Stmt *block, const Nest *n)
 	return -1;
 }
 
+typedef struct Across {
+	const Fn *fn;
+	const Stmt *block;
+	const Nest *n;
+	int axis;
+} Across;
+
+/* A load that moves with all spatial axes: a transpose, or what was inlined into one. */
+static void see_across(const Expr *e, void *arg)
+{
+	Across *x = arg;
+	const Buf *b = e->op == IR_LOAD ? ir_find_buf(x->fn, e->name) : NULL;
+	int d = b != NULL ? tile_side(b) : -1, side = -1;
+	if (d < 0)
+		return;
+	for (int k = 0; k < x->n->n; k++) {
+		bool moves = x->n->axis[k].extent < 2;
+		for (int i = 0; i < x->block->block.n; i++)
+			for (int j = 0; j < e->nargs; j++)
+				if (ir_uses_var(x->block->block.iter[i].value, x->n->axis[k].name) &&
+					ir_uses_var(e->arg[j], x->block->block.iter[i].name)) {
+					moves = true;
+					side = j == d && x->n->axis[k].extent > 1 ? k : side;
+				}
+		if (!moves)
+			return;
+	}
+	x->axis = side >= 0 && side != x->n->side ? side : x->axis;
+}
+
+static int across_axis(const Fn *fn, const Stmt *block, const Nest *n)
+{
+	Across x = { fn, block, n, -1 };
+	const Stmt *s = block->block.body;
+	for (int k = 0; k < n->n; k++)
+		if (n->axis[k].reduce)
+			return -1;
+	if (s->kind == ST_STORE && s->next == NULL && n->side >= 0)
+		ir_each_node(s->store.value, see_across, &x);
+	return x.axis;
+}
+
 static bool read_nest(const Fn *fn, const Stmt *s, Nest *out)
 {
 	*out = (Nest){ 0 };
@@ -125,6 +168,7 @@ static bool read_nest(const Fn *fn, const Stmt *s, Nest *out)
 			}
 	for (const Stmt *b = l->block.body; b != NULL; b = b->next)
 		ir_each_node_of(b, count_load, &(Count){ out, l });
+	out->across = across_axis(fn, l, out);
 	return true;
 }
 
@@ -211,12 +255,14 @@ static double part_promise(const Sketch *s, const Nest *n, Part p)
 
 /*
  * A few iterations of another axis than the vector's: even numbers that leave little empty, and parts of the axis.
- * Each has a sum, and may have an operand of its own, so half of the registers bound them.
+ * Each has a sum, and may have an operand of its own, so half of the registers bound them. A transpose takes as many
+ * as lie in a line that it reads, since each line would be read as often as it has elements else.
  */
 static Part choose_tile(Sketch *s, const Nest *n, int vector, bool reduces)
 {
 	Part part[KNOB_OPTIONS] = { { -1, 0 } };
 	KnobOption option[KNOB_OPTIONS] = { part_option(n, part[0]) };
+	int64_t line = (int64_t)s->target->line_bytes * 8 / (n->type.bits > 0 ? n->type.bits : 8);
 	int count = 1, first = 0;
 	double best = 0;
 	for (int k = 0; k < n->n; k++)
@@ -226,6 +272,8 @@ static Part choose_tile(Sketch *s, const Nest *n, int vector, bool reduces)
 				part[count] = (Part){ k, size };
 				option[count] = part_option(n, part[count]);
 				double promise = reduces && vector >= 0 ? part_promise(s, n, part[count]) : 0;
+				if (k == n->across && vector >= 0 && size <= line)
+					promise = (double)(x % size == 0 ? 2 * size : size);
 				if (promise > best) {
 					best = promise;
 					first = count;
