@@ -39,6 +39,7 @@ typedef struct Nest {
 	int across; /* another one, along which elements that it reads lie side by side; -1: there is none */
 	bool scans; /* some axis is a scan */
 	int loads; /* of the block */
+	bool sums; /* one reduction into one element, which rfactor takes */
 	bool asks; /* for knobs; else it has the defaults */
 } Nest;
 
@@ -159,6 +160,10 @@ static bool read_nest(const Fn *fn, const Stmt *s, Nest *out)
 	out->block = l->block.name;
 	out->side = side_axis(fn, l, out);
 	out->type = widest_store(fn, l->block.body);
+	const Stmt *body = l->block.body, *init = l->block.init;
+	out->sums = init != NULL && init->next == NULL && init->kind == ST_STORE && l->block.where == NULL &&
+		body->kind == ST_REDUCE && body->next == NULL && body->reduce.n == 1 &&
+		ir_is_builtin_monoid(body->reduce.monoid);
 	for (int i = 0; i < l->block.n; i++)
 		for (int k = 0; k < out->n; k++)
 			if (ir_uses_var(l->block.iter[i].value, out->axis[k].name)) {
@@ -296,8 +301,41 @@ static const char *take_part(Sketch *s, const Axis *x, int64_t part)
 	return arena_printf(s->arena, "%s.i", x->name);
 }
 
+/*
+ * A nest that makes one element has no axis for lanes. A part of its last reduction axis makes partial results side by
+ * side, several vectors of them, so that several are in flight; they are reduced in the end. False: it is not such a
+ * nest, or has no lanes.
+ */
+static bool schedule_one(Sketch *s, const Nest *n)
+{
+	KnobOption option[KNOB_OPTIONS] = { part_option(n, (Part){ -1, 0 }) };
+	int64_t lanes = target_lanes(s->target, n->type), size[KNOB_OPTIONS] = { 0 };
+	int count = 1, first = 0, last = n->n - 1;
+	const Axis *x = &n->axis[last];
+	for (int k = 0; k < n->n; k++)
+		if (!n->axis[k].reduce && n->axis[k].extent != 1)
+			return false;
+	if (!n->sums || !x->reduce || lanes < 2)
+		return false;
+	for (int64_t l = lanes; l <= TMPL_STEP_LANES && 2 * l <= x->extent; l *= 2) {
+		bool whole = x->extent % l == 0;
+		first = whole || first == 0 || x->extent % size[first] != 0 ? count : first;
+		size[count] = l;
+		option[count++] = part_option(n, (Part){ last, l });
+	}
+	int picked = ask(s, n, "vector", option, count, first);
+	if (picked == 0)
+		return false;
+	sketch_step(s, "split %s %lld", x->name, (long long)size[picked]);
+	sketch_step(s, "rfactor %s %s.i", n->block, x->name);
+	sketch_step(s, "vectorize %s.i", x->name);
+	return true;
+}
+
 static void schedule_nest(Sketch *s, const Nest *n)
 {
+	if (schedule_one(s, n))
+		return;
 	bool reduces = false;
 	const char *last_reduce = NULL, *outer = NULL; /* the last short reduction loop: it may be written out */
 	for (int k = 0; k < n->n; k++) {
