@@ -63,6 +63,13 @@ static const struct {
 		"z: f32[2,12,10] = exp(y)\nout z\n" },
 	{ "block.loops", "dag attention\nin q: f32[1,4,9,8]\nin k: f32[1,2,7,8]\nin v: f32[1,2,7,12]\n"
 		"y: f32[1,4,9,12] = attention(q, k, v) causal=1 scale=0.5\nout y\n" },
+	/* Steps of scans, which one block shares: several nests, states that threads do not divide, lengths. */
+	{ "block.loops", "dag lstm\nin x: f32[3,2,160]\nconst r: f32[40,4,40]\n"
+		"y: f32[3,2,40], h: f32[2,40], c: f32[2,40] = lstm(x, r)\nout y, h, c\n" },
+	{ "block.loops", "dag gru\nin x: f32[3,3,15]\nconst r: f32[5,3,5]\nin n: i32[3]\n"
+		"y: f32[3,3,5], h: f32[3,5] = gru(x, r, _, _, n) reverse=1\nout y, h\n" },
+	{ "block.loops", "dag linear\nin q: f32[2,3,4,3]\nin k: f32[2,3,2,3]\nin v: f32[2,3,2,37]\nin b: f32[2,3,2]\n"
+		"y: f32[2,3,4,37], s: f32[2,2,3,37] = linear_attention(q, k, v, _, _, b)\nout y, s\n" },
 	/* In NHWC, and at the edges of it. */
 	{ "block.conv", "dag last\nin x: f32[2,4,6,6]:NHWC\nconst w: f32[8,4,3,3]\nconst b: f32[8]\n"
 		"in r: f32[2,8,6,6]:NHWC\ny: f32[2,8,6,6] = conv(x, w, b) pads=[1,1,1,1]\nz: f32[2,8,6,6] = add(y, r)\n"

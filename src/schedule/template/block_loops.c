@@ -9,6 +9,7 @@
  */
 #include "schedule/template/block.h"
 
+#include "ir/walk.h"
 #include "schedule/producer.h"
 
 #include <string.h>
@@ -374,6 +375,60 @@ static void make_root(Sketch *s, const BlockSet *set, int k, const int *fold_of)
 	root_steps(s, &r, &c);
 }
 
+/* The innermost spatial loop of a step's nest, whose iterations threads may share; its extent 0: there is none. */
+static TileAxis shared_loop(const Stmt *nest)
+{
+	TileAxis found = { NULL, 0 };
+	const Stmt *b = nest;
+	while (b != NULL && b->kind == ST_FOR && b->loop.kind == LOOP_SERIAL)
+		b = b->loop.body;
+	if (b == NULL || b->kind != ST_BLOCK || b->next != NULL)
+		return found;
+	for (const Stmt *l = nest; l != b; l = l->loop.body) {
+		int64_t lo, hi;
+		bool spatial = ir_is_int(l->loop.lo, &lo) && ir_is_int(l->loop.hi, &hi) && lo == 0 && hi > 0, used = false;
+		for (int k = 0; k < b->block.n; k++)
+			if (ir_uses_var(b->block.iter[k].value, l->loop.var)) {
+				used = true;
+				spatial &= b->block.iter[k].kind == ITER_SPATIAL;
+			}
+		if (spatial && used)
+			found = (TileAxis){ l->loop.var, hi };
+	}
+	return found;
+}
+
+/*
+ * A serial loop around several nests, as the steps of a scan, is one launch. What a step makes the next one reads, and
+ * only threads of one block can wait for each other: so one block shares each nest.
+ */
+static void scan_steps(Sketch *s, const Stmt *loop)
+{
+	TileAxis axis[BLOCK_NESTS];
+	int64_t option[KNOB_OPTIONS], most = block_most_threads(s->target), longest = 1;
+	int n = 0, first = 0;
+	for (const Stmt *nest = loop->loop.body; nest != NULL; nest = nest->next, n++) {
+		if (n == BLOCK_NESTS || (axis[n] = shared_loop(nest)).extent == 0)
+			return;
+		longest = axis[n].extent > longest ? axis[n].extent : longest;
+	}
+	int count = block_powers(s->target->blocks.warp, most < longest ? most : longest, option);
+	for (int k = 0; k < count; k++)
+		first = option[k] <= TMPL_BLOCK_THREADS ? k : first;
+	if (count == 0)
+		return;
+	const char *knob = arena_printf(s->arena, "%s.threads", loop->loop.var);
+	int64_t threads = sketch_room(s) > 0 ? sketch_number(s, knob, option, count, first) : option[first];
+	for (int k = 0; k < n; k++) {
+		const char *name = axis[k].name;
+		if (axis[k].extent > threads) {
+			sketch_step(s, "split %s %lld", name, (long long)threads);
+			name = arena_printf(s->arena, "%s.i", name);
+		}
+		sketch_step(s, "bind %s block.x", name);
+	}
+}
+
 void block_nests(Sketch *s, BlockSet *set)
 {
 	int fold_of[BLOCK_NESTS];
@@ -401,6 +456,12 @@ void block_nests(Sketch *s, BlockSet *set)
 			make_root(s, set, k, fold_of);
 		sketch_group_end(s);
 	}
+	for (const Stmt *top = set->fn->body; top != NULL; top = top->next)
+		if (top->kind == ST_FOR && top->loop.kind == LOOP_SERIAL && top->loop.body->next != NULL) {
+			sketch_group(s);
+			scan_steps(s, top);
+			sketch_group_end(s);
+		}
 }
 
 bool sketch_blocks(Sketch *s)
