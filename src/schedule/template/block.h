@@ -54,6 +54,8 @@ int block_reader(const BlockSet *set, int k);
 int block_root(const BlockSet *set, int k, int axis[IR_MAX_RANK]);
 /* How much memory traffic finds neighbours along an axis: the weight of accesses whose elements lie side by side. */
 double block_traffic(const BlockSet *set, const BlockNest *n, int axis);
+/* The same of tensors that the Task reads or stores, without those between its nests. */
+double block_params_traffic(const BlockSet *set, const BlockNest *n, int axis);
 /* How many elements of dimension tile_side lie side by side, as 16 in NCHW16c; 0: all of them. */
 int64_t block_digit(const Buf *b);
 /*
@@ -87,6 +89,8 @@ typedef struct BlockRows {
 } BlockRows;
 /* False: the nests are no such rows (template/row_read.c). */
 bool rows_read(const BlockSet *set, BlockRows *out);
+/* BlockRows.side by `traffic`: block_traffic, as rows_read has it, or block_params_traffic. */
+int rows_side(const BlockSet *set, const BlockRows *r, double (*traffic)(const BlockSet *, const BlockNest *, int));
 /* Whether an axis of a nest is a row. */
 bool rows_has(const BlockRows *r, int nest, int axis);
 /* Elements of a nest's longest row. */

@@ -208,6 +208,7 @@ typedef struct Traffic {
 	const BlockSet *set;
 	const BlockNest *n;
 	int axis;
+	bool params; /* of the Task's own tensors alone */
 	double weight;
 } Traffic;
 
@@ -226,7 +227,8 @@ static void add_access(Traffic *t, const Buf *b, const Expr *const *idx, int n, 
 {
 	int side = tile_side(b);
 	int64_t elements = ir_buf_elements(b, NULL, 0), iterations = block_outputs(t->n) * block_folded(t->n);
-	if (side < 0 || side >= n || !moves_by_one(idx[side], t->n->axis[t->axis].iter))
+	if (side < 0 || side >= n || (t->params && b->role == BUF_WORK) ||
+		!moves_by_one(idx[side], t->n->axis[t->axis].iter))
 		return;
 	t->weight += times * (double)(elements > 0 && elements < iterations ? elements : iterations);
 }
@@ -239,9 +241,9 @@ static void note_load(const Expr *e, void *arg)
 		add_access(t, b, e->arg, e->nargs, 1);
 }
 
-double block_traffic(const BlockSet *set, const BlockNest *n, int axis)
+static double traffic(const BlockSet *set, const BlockNest *n, int axis, bool params)
 {
-	Traffic t = { set, n, axis, 0 };
+	Traffic t = { set, n, axis, params, 0 };
 	const Stmt *s = n->stmt->block.body;
 	ir_each_node_in((Stmt *)(uintptr_t)s, note_load, &t);
 	if (s->kind == ST_STORE || s->kind == ST_REDUCE) {
@@ -251,6 +253,16 @@ double block_traffic(const BlockSet *set, const BlockNest *n, int axis)
 			add_access(&t, b, dst->idx, dst->n, TMPL_BLOCK_STORE);
 	}
 	return t.weight;
+}
+
+double block_traffic(const BlockSet *set, const BlockNest *n, int axis)
+{
+	return traffic(set, n, axis, false);
+}
+
+double block_params_traffic(const BlockSet *set, const BlockNest *n, int axis)
+{
+	return traffic(set, n, axis, true);
 }
 
 int64_t block_digit(const Buf *b)

@@ -64,21 +64,21 @@ int64_t rows_length(const BlockSet *set, const BlockRows *r, int j)
 }
 
 /* Neighbours in memory, by the weight of what is read and stored: within rows, or in which row. */
-static int find_side(const BlockSet *set, const BlockRows *r)
+int rows_side(const BlockSet *set, const BlockRows *r, double (*traffic)(const BlockSet *, const BlockNest *, int))
 {
 	double within = 0, best = 0;
 	int side = -1;
 	for (int j = 0; j < set->n; j++) {
 		double most = 0;
 		for (int a = 0; a < set->nest[j].n; a++)
-			if (!rows_has(r, j, a) && block_traffic(set, &set->nest[j], a) > most)
-				most = block_traffic(set, &set->nest[j], a);
+			if (!rows_has(r, j, a) && traffic(set, &set->nest[j], a) > most)
+				most = traffic(set, &set->nest[j], a);
 		within += most;
 	}
 	for (int k = 0; k < r->n; k++) {
 		double weight = 0;
 		for (int j = 0; j < set->n; j++)
-			weight += block_traffic(set, &set->nest[j], r->of[j][k]);
+			weight += traffic(set, &set->nest[j], r->of[j][k]);
 		if (weight > within && weight > best) {
 			best = weight;
 			side = k;
@@ -114,7 +114,7 @@ bool rows_read(const BlockSet *set, BlockRows *r)
 		r->rows *= root->axis[r->axis[k]].extent;
 	for (int j = 0; j < set->n; j++)
 		r->length = rows_length(set, r, j) > r->length ? rows_length(set, r, j) : r->length;
-	r->side = find_side(set, r);
+	r->side = rows_side(set, r, block_traffic);
 	return r->folds > 0 && r->n > 0;
 }
 

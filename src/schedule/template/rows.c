@@ -454,6 +454,7 @@ static bool rows_steps(Sketch *s)
 	TileAxis rows[2 * TILE_AXES];
 	if (!block_read(s, &t.set) || !rows_read(&t.set, &t.r))
 		return false;
+	t.r.side = rows_side(&t.set, &t.r, block_params_traffic);
 	mark_inlined(&t);
 	if (is_pool(&t) || !choose_form(&t))
 		return false;
