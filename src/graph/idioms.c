@@ -1,6 +1,7 @@
 /*
  * Forms that exporters write and that have a simpler one: powers of 2 and 3, operands expanded before a call that
- * broadcasts by itself, gathers whose constant indices count up or down.
+ * broadcasts by itself, dimensions of one element that come for one call, gathers whose constant indices count up or
+ * down.
  */
 #include "graph/edit.h"
 #include "op/element.h"
@@ -9,6 +10,13 @@
 static bool is_known(const Value *v)
 {
 	return v->kind == VALUE_CONST && v->data != NULL;
+}
+
+/* Calls that broadcast all operands to each other; the first one of prelu, clip and batch_norm says the shape. */
+static bool broadcasts(const OpCall *c)
+{
+	return op_row(c->op)->class == OP_ELEMENTWISE && (c->nin == 2 || c->op == OP_where) && c->op != OP_prelu &&
+		c->op != OP_clip;
 }
 
 /* pow(x, 2) is x * x, pow(x, 3) is x * x * x. Values of 16 bits are left: they would be rounded twice. */
@@ -33,8 +41,6 @@ static bool drop_expands(Edit *e, const OpCall *c)
 {
 	int in[3];
 	bool any = false;
-	if (c->nin < 2 || c->nin > 3 || c->op == OP_prelu) /* prelu broadcasts one operand only */
-		return false;
 	for (int k = 0; k < c->nin; k++)
 		in[k] = edit_value(e, c->in[k]);
 	for (int k = 0; k < c->nin; k++) {
@@ -51,6 +57,55 @@ static bool drop_expands(Edit *e, const OpCall *c)
 		any = true;
 	}
 	return any && edit_call_as(e, c, c->op, in, c->nin, c->attr, c->nattr);
+}
+
+/* Whether shapes differ by dimensions of one element only. */
+static bool differ_by_ones(Shape a, Shape b)
+{
+	int i = 0, k = 0;
+	for (;; i++, k++) {
+		while (i < a.rank && a.dim[i] == 1)
+			i++;
+		while (k < b.rank && b.dim[k] == 1)
+			k++;
+		if (i >= a.rank || k >= b.rank || a.dim[i] != b.dim[k])
+			return i >= a.rank && k >= b.rank;
+	}
+}
+
+/*
+ * reshape(f(reshape(x), constant)), where one reshape adds dimensions of one element and the other drops them, is
+ * f(x, constant): so windows get their masks. The constant keeps the dimensions that x has.
+ */
+static bool drop_detour(Edit *e, const OpCall *c)
+{
+	Shape s = e->from->value.at[c->out[0]].shape;
+	const OpCall *f = edit_writer(e, edit_value(e, c->in[0]));
+	if (e->uses[c->in[0]] != 1 || f == NULL || !broadcasts(f) || f->nin != 2)
+		return false;
+	int t = is_known(edit_at(e, f->in[1])) ? 0 : 1, in[2];
+	const OpCall *before = edit_writer(e, f->in[t]);
+	Value k = *edit_at(e, f->in[!t]);
+	if (before == NULL || before->op != OP_reshape || !is_known(&k))
+		return false;
+	Shape y = edit_at(e, f->in[t])->shape, narrow = s;
+	int64_t wide[DAG_MAX_RANK];
+	if (!shape_eq(edit_at(e, before->in[0])->shape, s) || !differ_by_ones(s, y) || k.shape.rank > y.rank ||
+		!shape_eq(y, edit_at(e, f->out[0])->shape))
+		return false;
+	for (int i = 0; i < y.rank; i++)
+		wide[i] = i < y.rank - k.shape.rank ? 1 : k.shape.dim[i - (y.rank - k.shape.rank)];
+	for (int i = 0, j = 0; i < s.rank; i++) {
+		narrow.dim[i] = 1;
+		while (s.dim[i] != 1 && y.dim[j] == 1)
+			j++;
+		if (s.dim[i] != 1)
+			narrow.dim[i] = wide[j++];
+	}
+	OpCall old = *f;
+	in[t] = before->in[0];
+	in[!t] = edit_const(e, k.name, k.type, narrow, k.data);
+	return edit_call_as(e, c, old.op, in, 2, old.attr, old.nattr);
 }
 
 /* Places *from, *from + *step, ... of `count` tuples of q indices in the row-major order of dimensions dim[0 .. q). */
@@ -119,9 +174,11 @@ static bool rewrite(Edit *e, const OpCall *c, void *arg)
 	(void)arg;
 	if (c->op == OP_pow && replace_power(e, c))
 		return true;
+	if (c->op == OP_reshape)
+		return drop_detour(e, c);
 	if (c->op == OP_gather || c->op == OP_gather_nd)
 		return replace_gather(e, c);
-	return e->err->code == ERR_NONE && op_row(c->op)->class == OP_ELEMENTWISE && drop_expands(e, c);
+	return e->err->code == ERR_NONE && broadcasts(c) && drop_expands(e, c);
 }
 
 bool pass_idioms(Dag *d, EvalFn eval, Err *err)
