@@ -23,9 +23,7 @@ const GraphPass graph_passes[] = {
 		"what divides many elements is inverted once and multiplies them; results change by rounding",
 		pass_reciprocal },
 	{ "affine", "fold, dense: weights, scales and shifts are constants, products dense",
-		"batch_norm is gone where its parameters are constants, so are quotients by constants; results change by "
-		"rounding",
-		pass_affine },
+		"batch_norm is gone where its parameters are constants; results change by rounding", pass_affine },
 	{ "pooled", "affine, which leaves poolings right behind convolutions",
 		"average pooling of a pointwise convolution comes first; results change by rounding", pass_pooled },
 	{ "common", "the passes above, which write equal calls equally", "nothing", pass_common },

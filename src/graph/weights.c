@@ -1,7 +1,7 @@
 /*
  * Rewrites that change weights. A product with a constant matrix becomes dense. A scale and a shift for each
- * channel after a convolution or dense go into its weights and bias. A quotient by constants is a product. Each
- * step computes weights in f64 and rounds once, so results change only by rounding.
+ * channel after a convolution or dense go into its weights and bias. Each step computes weights in f64 and
+ * rounds once, so results change only by rounding.
  */
 #include "graph/edit.h"
 #include "op/element.h"
@@ -176,24 +176,6 @@ static bool into_elementwise(Edit *e, const OpCall *c, const Affine *f)
 	return edit_call_as(e, c, OP_add, in, 2, NULL, 0);
 }
 
-/* A quotient by constants is a product with their reciprocals, which costs a quarter of the time. */
-static bool into_product(Edit *e, const OpCall *c)
-{
-	const Value *v = c->op == OP_div ? &e->from->value.at[c->in[1]] : NULL;
-	if (v == NULL || !is_known(v) || !dtype_is_float(v->type) || is_known(&e->from->value.at[c->in[0]]))
-		return false;
-	int64_t n = shape_elements(v->shape);
-	void *data = arena_alloc_aligned(e->to->arena, (size_t)value_bytes(v) + 1, 64);
-	for (int64_t i = 0; i < n; i++) {
-		double by = element_get(v->type, v->data, i);
-		element_set(v->type, data, i, 1 / by);
-		if (!isnormal(by) || !isnormal(element_get(v->type, data, i)))
-			return false;
-	}
-	int in[2] = { edit_value(e, c->in[0]), edit_const(e, v->name, v->type, v->shape, data) };
-	return edit_call_as(e, c, OP_mul, in, 2, NULL, 0);
-}
-
 static bool absorb(Edit *e, const OpCall *c, void *arg)
 {
 	Arena *tmp = arg;
@@ -222,7 +204,7 @@ static bool absorb(Edit *e, const OpCall *c, void *arg)
 			return true;
 	}
 	if (!norm || e->err->code != ERR_NONE)
-		return e->err->code == ERR_NONE && into_product(e, c);
+		return false;
 	return (f.scale != NULL || read_batch_norm(e, c, &f, tmp)) && is_finite(&f) && into_elementwise(e, c, &f);
 }
 
