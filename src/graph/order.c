@@ -117,7 +117,8 @@ static bool turn(Order *o, Shape from, Shape by, const int *to)
 	return true;
 }
 
-bool order_forward(const Dag *d, const OpCall *c, Order *o)
+/* The call's move, or the one back from its result. */
+static bool follow(const Dag *d, const OpCall *c, Order *o, bool back)
 {
 	int to[DAG_MAX_RANK], n;
 	if (c->op == OP_reshape || c->op == OP_identity)
@@ -126,21 +127,19 @@ bool order_forward(const Dag *d, const OpCall *c, Order *o)
 		return false;
 	const int64_t *perm = op_ints(c, "perm", &n);
 	for (int k = 0; k < n; k++)
-		to[perm[k]] = k;
-	return turn(o, d->value.at[c->in[0]].shape, d->value.at[c->out[0]].shape, to);
+		to[back ? k : (int)perm[k]] = back ? (int)perm[k] : k;
+	Shape in = d->value.at[c->in[0]].shape, out = d->value.at[c->out[0]].shape;
+	return turn(o, back ? out : in, back ? in : out, to);
+}
+
+bool order_forward(const Dag *d, const OpCall *c, Order *o)
+{
+	return follow(d, c, o, false);
 }
 
 bool order_backward(const Dag *d, const OpCall *c, Order *o)
 {
-	int to[DAG_MAX_RANK], n;
-	if (c->op == OP_reshape || c->op == OP_identity)
-		return true;
-	if (c->op != OP_transpose)
-		return false;
-	const int64_t *perm = op_ints(c, "perm", &n);
-	for (int k = 0; k < n; k++)
-		to[k] = (int)perm[k];
-	return turn(o, d->value.at[c->out[0]].shape, d->value.at[c->in[0]].shape, to);
+	return follow(d, c, o, true);
 }
 
 /* Capitals name the outermost loops as far as each is the outermost of its dimension; the others are blocks. */
