@@ -114,10 +114,14 @@ static void import_center_crop_pad(Visit *v)
 		size[k] = x->shape.dim[k];
 	for (int k = 0; k < n && node_ok(v); k++) {
 		int axis = naxes < 0 ? k : node_axis(v, axes[k], rank);
-		int64_t more = to[k] - x->shape.dim[axis];
-		if (node_ok(v) && (on[axis] || to[k] < 0 || to[k] > (int64_t)1 << 40))
+		if (!node_ok(v))
+			return;
+		if (on[axis] || to[k] < 0 || to[k] > (int64_t)1 << 40) {
 			node_fail(v, ERR_INPUT, "its size %lld along axis %d is none, or the axis is listed twice",
 				(long long)to[k], axis);
+			return;
+		}
+		int64_t more = to[k] - x->shape.dim[axis];
 		on[axis] = true;
 		start[axis] = more < 0 ? -more / 2 : 0;
 		size[axis] = more < 0 ? to[k] : size[axis];

@@ -145,7 +145,7 @@ static void import_split(Visit *v)
 		return;
 	bool list = size != NULL && node_in(v, 1)->shape.rank == 1;
 	int64_t all = x->shape.dim[axis], one = size == NULL ? 1 : count > 0 ? size[0] : 0, from = 0;
-	int64_t n = list ? count : one > 0 ? (all + one - 1) / one : -1;
+	int64_t n = list ? count : one > 0 ? all / one + (all % one != 0) : -1;
 	if (n < 0 || n > MOST_PARTS) {
 		node_fail(v, ERR_INPUT, "it cannot cut %lld elements into parts of %lld", (long long)all, (long long)one);
 		return;
