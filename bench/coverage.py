@@ -75,7 +75,9 @@ class Dlc:
         templates = {j["key"]: j["template"] for j in self.lines("dlc-show", model, *self.databases, "--stage=space")}
         got = {}
         for j in self.lines("dlc-show", model, *self.databases, "--stage=tasks"):
-            steps = next((t for k, t in traces.items() if j["key"].startswith(k)), [])
+            steps = next((t for k, t in traces.items() if j["key"].startswith(k)), None)
+            if steps is None:
+                continue  # of an alternative that is not taken
             got.setdefault(j["op"], []).append({"flops": j["flops"], "bytes": j["bytes"], "steps": steps,
                                                 "template": templates.get(j["key"])})
         return got
