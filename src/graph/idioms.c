@@ -138,7 +138,7 @@ static bool replace_gather(Edit *e, const OpCall *c)
 	const Value *x = &e->from->value.at[c->in[0]], *index = &e->from->value.at[c->in[1]];
 	bool tuples = c->op == OP_gather_nd;
 	int axis = tuples ? 0 : (int)op_int(c, "axis");
-	if (!is_known(index) || (tuples && op_int(c, "batch") != 0))
+	if (!is_known(index) || op_int(c, "batch") != 0)
 		return false;
 	int64_t q = tuples ? index->shape.dim[index->shape.rank - 1] : 1, from = 0, step = 1;
 	int64_t count = q > 0 ? shape_elements(index->shape) / q : 0, places = 1;
