@@ -89,7 +89,7 @@ static int group_of_readers(const Cones *c, int i)
 	return g;
 }
 
-/* All readers are made of one value for each row, too, or they spread it over the elements of rows. */
+/* Each reader's result has one value for each row, or the reader broadcasts v over the elements of a row. */
 static bool is_statistic(const Cones *c, const Rows *g, int v)
 {
 	Shape s = value_of(c, v)->shape;
@@ -122,7 +122,7 @@ static bool joins(const Cones *c, Rows *g, int i)
 	return true;
 }
 
-void find_cones(Arena *a, const Dag *d, const Readers *r, const bool *loose, int *root)
+void graph_find_cones(Arena *a, const Dag *d, const Readers *r, const bool *loose, int *root)
 {
 	Cones c = { .d = d, .r = r, .root = root };
 	c.rows = arena_array(a, Rows, d->call.n + 1);

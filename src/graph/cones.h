@@ -16,6 +16,6 @@ typedef struct Readers {
  * Of each call for which `loose` holds, the last call of its group; -1 for the others. Only that last call's results
  * are read outside the group. In time linear in calls and operands.
  */
-void find_cones(Arena *a, const Dag *d, const Readers *r, const bool *loose, int *root);
+void graph_find_cones(Arena *a, const Dag *d, const Readers *r, const bool *loose, int *root);
 
 #endif

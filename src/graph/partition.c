@@ -1,6 +1,6 @@
 /*
  * Cuts a Dag into groups of calls, each of which runs as one Task.
- * First come anchors, and whatever else but elementwise calls and reductions of rows. An elementwise call joins the
+ * Each call that is neither elementwise nor a reduction of rows starts a group. An elementwise call joins the
  * group whose last result is one of its operands, if no other call reads that result and the number of elements stays.
  * Of two such groups it joins the one with more work, then the later one. So the add of a residual block joins its
  * second convolution and not the projection, and all blocks of a size are one Task. If several calls read the last
@@ -223,7 +223,7 @@ static void assign_cones(Build *b)
 	for (int i = 0; i < n; i++)
 		loose[i] = b->part[i] < 0;
 	if (graph_does(b->d, FEATURE_OF_GRAPH_cones))
-		find_cones(b->a, b->d, &b->r, loose, root);
+		graph_find_cones(b->a, b->d, &b->r, loose, root);
 	else
 		for (int i = 0; i < n; i++)
 			root[i] = loose[i] ? i : -1;

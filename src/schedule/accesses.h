@@ -26,8 +26,8 @@ typedef struct AccessIn {
 	int n;
 } AccessIn;
 /*
- * Whether two accesses of the list never meet, in whatever iterations of the list's loops: along some dimension their
- * indices differ by a constant, and nothing in them is bound below the list. So row s + 1 is apart from row s.
+ * Whether two accesses of the list differ in any two iterations of the list's loops: along some dimension their
+ * indices differ by a constant and use no variable that the list binds. So row s + 1 is apart from row s.
  */
 bool producer_apart(Ir *ir, const Stmt *list, AccessIn a, AccessIn b);
 /* A buffer that outlives an iteration, which one block below the loop writes and another reads, not apart from it:

@@ -191,7 +191,7 @@ static bool refuse_steps(Sched *s, const char *what, const char *name, const Pro
 	return !p->steps || sched_refuse(s, what, name, "it makes a buffer anew in each step of a scan");
 }
 
-/* The block makes all of the buffer, whatever that is, and nobody else writes it. */
+/* One block writes all of the buffer, of any role, and no other block writes it. */
 bool producer_find_maker(Sched *s, const char *what, const char *name, Producer *p)
 {
 	return find_maker(s, what, name, p) && refuse_steps(s, what, name, p);
