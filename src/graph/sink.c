@@ -118,7 +118,7 @@ static bool sink(Edit *e, const OpCall *c, void *arg)
 	OpCall move[DAG_MAX_RANK]; /* outermost first */
 	int n = 0;
 	(void)arg;
-	if (row->class != OP_ELEMENTWISE || c->nout != 1)
+	if (row->class != OP_ELEMENTWISE || c->nout != 1 || c->op == OP_batch_norm) /* its axis is 1, wherever that goes */
 		return false;
 	int *in = arena_array(e->to->arena, int, c->nin + 1), *turned = arena_array(e->to->arena, int, c->nin + 1);
 	for (int k = 0; k < c->nin; k++)
