@@ -391,11 +391,12 @@ static int sees(const Found *f, const Value *m, int64_t at)
 	return x == 0 ? 1 : x <= GRAPH_MASKED ? 0 : -1;
 }
 
-/* A constant mask by which query i sees keys j <= i + past, or all. */
+/* A constant mask of queries and keys by which query i sees keys j <= i + past, or all. */
 static bool is_causal(const Found *f, const Value *m, bool *all, int64_t *past)
 {
-	if (!is_known(m) || m->shape.rank < 2 || shape_elements(m->shape) != f->queries * f->keys ||
-		m->shape.dim[m->shape.rank - 1] != f->keys)
+	int rank = m->shape.rank;
+	if (!is_known(m) || rank < 2 || shape_elements(m->shape) != f->queries * f->keys ||
+		m->shape.dim[rank - 2] != f->queries || m->shape.dim[rank - 1] != f->keys)
 		return false;
 	int64_t seen = 0;
 	while (seen < f->keys && sees(f, m, seen) == 1)
@@ -450,6 +451,7 @@ static bool take_mask(Found *f, int *mask, bool *causal, int64_t *past)
 		*past = all ? 0 : *past;
 		return true;
 	}
+	*past = 0;
 	Shape s;
 	*mask = mask_value(f);
 	if (*mask == DAG_NONE || !mask_shape(f, edit_at(f->e, *mask)->shape, &s))
@@ -466,6 +468,9 @@ static bool join_attention(Edit *e, const OpCall *c, void *arg)
 		return false;
 	const OpCall *softmax = find_softmax(&f, c->in[0]);
 	if (softmax == NULL || !walk_chain(&f, softmax->in[0]) || !read_heads(&f))
+		return false;
+	Shape v = old_value(&f, c->in[1])->shape;
+	if (f.group > 1 && v.rank > 2 && v.dim[v.rank - 3] != 1) /* values are shared by other heads than keys */
 		return false;
 	const OpCall *p = f.scores;
 	double *scale = &f.scale;

@@ -50,6 +50,13 @@ static const struct {
 		"t = add(m, s)\np = softmax(t)\ny = matmul(p, v)\nout y\n", "attention(q, k, v)\n" },
 	{ QKV "const m: f32[1,2] = {-inf, 1}\ns = matmul(q, k) tb=1\nt = add(s, m)\np = softmax(t)\n"
 		"y = matmul(p, v)\nout y\n", "attention(q, k, v, m_1)\n" },
+	{ QKV "const m: f32[8,2] = {-inf, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}\ns = matmul(q, k) tb=1\n"
+		"t = add(s, m)\np = softmax(t)\ny = matmul(p, v)\nout y\n", "attention(q, k, v, m_1)\n" },
+	/* As many sequences as queries, each with a mask of its own. */
+	{ "dag\nin q: f32[8,1,8,3]\nin k: f32[8,1,2,3]\nin v: f32[8,1,2,5]\n"
+		"const m: f32[8,1,1,2] = {0, -inf, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}\n"
+		"s = matmul(q, k) tb=1\nt = add(s, m)\np = softmax(t)\ny = matmul(p, v)\nout y\n",
+		"attention(q, k, v, m)\n" },
 	{ QKV "in m: f32[1,1,8,2]\nconst c: f32[] = {2}\ns = matmul(q, k) tb=1\na = div(s, c)\nt = add(a, m)\n"
 		"p = softmax(t)\ny = matmul(p, v)\nout y\n", "attention(q, k, v, m) scale=0.5\n" },
 	{ QKV "const m: bool[2] = {0, 1}\nconst low: f32[] = {-inf}\ns = matmul(q, k) tb=1\n"
@@ -70,6 +77,9 @@ static const struct {
 		"b = expand(a) shape=[1,2,3,6,5]\nc = reshape(b) shape=[1,6,6,5]\nd = reshape(v) shape=[1,2,1,6,2]\n"
 		"e = expand(d) shape=[1,2,3,6,2]\nf = reshape(e) shape=[1,6,6,2]\ng = transpose(c) perm=[0,1,3,2]\n"
 		"s = matmul(q, g)\np = softmax(s)\ny = matmul(p, f)\nout y\n", "attention(q, a_1, d_1)\n" },
+	/* None: heads share keys along one dimension and values along the other. */
+	{ "dag\nin q: f32[1,2,2,8,3]\nin k: f32[1,2,1,4,3]\nin v: f32[1,1,2,4,5]\ns = matmul(q, k) tb=1\n"
+		"p = softmax(s)\ny = matmul(p, v)\nout y\n", NULL },
 	/* None: something else reads scores; few queries; a mask before the scale; another axis; a mask of no number. */
 	{ QKV "s = matmul(q, k) tb=1\np = softmax(s)\ny = matmul(p, v)\nout y, s\n", NULL },
 	{ QKV "s = matmul(q, k) tb=1\np = softmax(s)\ny = matmul(p, v)\nout y, p\n", NULL },
