@@ -469,7 +469,8 @@ void node_set(Visit *n, int k, int value)
 	const Value *v = node_val(n, value);
 	Item *it = arena_new_of(n->im->arena, Item);
 	*it = (Item){ .name = output_name(n, k), .type = v->type, .shape = v->shape, .data = v->data, .value = value };
-	if (v->kind == VALUE_CALL && onnx_text(n->proto->output.at[k])[0] != 0)
+	/* A node without effect gives its input, which has its name already. */
+	if (v->kind == VALUE_CALL && onnx_text(n->proto->output.at[k])[0] != 0 && !names_taken(n->im->own, v->name))
 		dag_rename(n->im->dag, value, it->name);
 	bind_output(n, k, it);
 }
