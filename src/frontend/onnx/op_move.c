@@ -289,11 +289,11 @@ typedef struct Cut {
 	int64_t start[DAG_MAX_RANK], step[DAG_MAX_RANK], size[DAG_MAX_RANK];
 } Cut;
 
-/* One axis: numbers from the end when negative, everything out of range clamped. */
+/* One axis: numbers from the end when negative; backwards, a start before the first element is the first one. */
 static void cut_axis(Cut *c, int axis, int64_t dim, int64_t start, int64_t end, int64_t step)
 {
 	if (start < 0)
-		start = start < -dim ? -1 : start + dim;
+		start = start < -dim ? 0 : start + dim;
 	if (end < 0)
 		end = end < -dim ? -1 : end + dim;
 	int64_t size;
@@ -302,8 +302,8 @@ static void cut_axis(Cut *c, int axis, int64_t dim, int64_t start, int64_t end, 
 		end = clamp(end, 0, dim);
 		size = end > start ? (end - start - 1) / step + 1 : 0;
 	} else {
-		start = clamp(start, -1, dim - 1);
-		end = clamp(end, -1, dim - 1);
+		start = start < dim ? start : dim - 1;
+		end = end < dim ? end : dim - 1;
 		size = start > end ? (start - end - 1) / -step + 1 : 0;
 	}
 	c->start[axis] = size == 0 ? 0 : start;
