@@ -51,11 +51,15 @@ bool pass_dense(Dag *d, EvalFn eval, Err *err);
 bool pass_reciprocal(Dag *d, EvalFn eval, Err *err);
 bool pass_affine(Dag *d, EvalFn eval, Err *err);
 bool pass_pooled(Dag *d, EvalFn eval, Err *err);
+bool pass_grouped(Dag *d, EvalFn eval, Err *err);
 bool pass_common(Dag *d, EvalFn eval, Err *err);
 bool pass_dead(Dag *d, EvalFn eval, Err *err);
 
 /* x with its dimensions permuted; NULL if its elements are not whole bytes. */
 void *fold_transpose(Arena *a, const Value *x, const int64_t *perm);
+
+/* Writes an elementwise call before moves of a product's result that it reads. False: it reads none, or err is set. */
+bool sink_call(Edit *e, const OpCall *c);
 
 /* Views of all values (see graph.h); nothing[i]: call i needs no step but a concat's copies. */
 View *find_views(Arena *a, const Dag *d, bool *nothing);

@@ -26,6 +26,8 @@ const GraphPass graph_passes[] = {
 		"batch_norm is gone where its parameters are constants; results change by rounding", pass_affine },
 	{ "pooled", "affine, which leaves poolings right behind convolutions",
 		"average pooling of a pointwise convolution comes first; results change by rounding", pass_pooled },
+	{ "grouped", "affine, pooled: what can be in the weights is there", "nothing; sums are ordered as in products",
+		pass_grouped },
 	{ "common", "the passes above, which write equal calls equally", "nothing", pass_common },
 	{ "dead", "nothing; last, since all others leave what they replaced", "numbers of values", pass_dead },
 	{ NULL, NULL, NULL, NULL },

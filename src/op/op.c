@@ -167,13 +167,18 @@ unsigned op_row_axes(const Dag *d, const OpCall *c)
 	return over;
 }
 
-bool op_is_pointwise(const Dag *d, const OpCall *c)
+bool op_has_one_tap(const Dag *d, const OpCall *c)
 {
-	if (c->op != OP_conv || op_int(c, "groups") != 1 || d->value.at[c->in[1]].kind != VALUE_CONST)
+	if (c->op != OP_conv || d->value.at[c->in[1]].kind != VALUE_CONST)
 		return false;
 	const Shape *w = &d->value.at[c->in[1]].shape;
 	bool yes = all_are(c, "strides", 1) && all_are(c, "pads", 0);
 	for (int k = 2; k < w->rank; k++)
 		yes = yes && w->dim[k] == 1;
 	return yes;
+}
+
+bool op_is_pointwise(const Dag *d, const OpCall *c)
+{
+	return op_has_one_tap(d, c) && op_int(c, "groups") == 1;
 }

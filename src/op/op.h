@@ -56,7 +56,9 @@ bool op_infer(const Dag *d, const OpCall *c, Value *out, Err *err);
 /* The axes along which a call with the trait ROWS reduces; bit k is axis k. */
 unsigned op_row_axes(const Dag *d, const OpCall *c);
 
-/* A convolution of one tap by a constant, without strides, borders and groups: a product of matrices. */
+/* A convolution of one tap by a constant, without strides and borders: for each group a product of matrices. */
+bool op_has_one_tap(const Dag *d, const OpCall *c);
+/* One of these without groups. */
 bool op_is_pointwise(const Dag *d, const OpCall *c);
 
 /* Operations of a call; a multiply-add counts 2. op.def and flops.c say what each operator counts. */
