@@ -1,19 +1,20 @@
 /*
  * Damages files of the writer and looks at what the importer does:
  *
- *	onnx_damage COUNT SEED [FOLDER]       COUNT files, each with one byte changed
- *	onnx_damage seeds FOLDER              the files themselves, for a fuzzer
+ *	onnx_damage COUNT SEED [FOLDER [FILE ...]]    COUNT files, each with one byte changed
+ *	onnx_damage seeds FOLDER                      the files themselves, for a fuzzer
  *
  * Each damaged file must become a Dag that checks, or a sentence, within seconds. With a FOLDER, files that are taken
  * and cheap are run by the interpreter; the file goes to FOLDER/N.onnx, inputs and results to FOLDER/N.txt, so that
- * another runtime can be asked (tests/onnx/damage.py). Sources: the Dags of
- * tests/op/calls.inc.
+ * another runtime can be asked (tests/onnx/damage.py). Sources: the FILEs, which exporters wrote, or the Dags of
+ * tests/op/calls.inc. Few bytes of weights are changed: they give other numbers and nothing else.
  */
 #include "base/rng.h"
 #include "calls.h"
 #include "evaluate.h"
 
 #include "frontend/onnx/onnx.h"
+#include "frontend/onnx/proto.h"
 #include "suite.h"
 
 #include <errno.h>
@@ -23,7 +24,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-enum { SECONDS = 20, MOST_WORK = 1 << 20 };
+enum { SECONDS = 20, MOST_WORK = 1 << 20, MOST_BYTES = 1 << 26 };
 
 /* Source k as the writer writes it, its constants random; false: it cannot be written. */
 static bool source(Arena *a, int k, Bytes *out)
@@ -144,23 +145,49 @@ static void stopped(int number)
 	_exit(1);
 }
 
+/* A byte of the file: outside of the weights' data, fifteen times of sixteen. */
+static size_t draw_place(Arena *a, Bytes file, Rng *r)
+{
+	Err err = { 0 };
+	OnnxModel m = { 0 };
+	bool read = wire_read(a, &OnnxModel_message, file, &m, &err) && m.graph != NULL;
+	bool any = rng_below(r, 16) == 0;
+	for (;;) {
+		size_t at = (size_t)rng_below(r, file.n);
+		bool weight = false;
+		for (size_t k = 0; read && k < m.graph->initializer.n; k++) {
+			Bytes raw = m.graph->initializer.at[k].raw_data;
+			weight |= raw.n > 64 && file.at + at >= raw.at && file.at + at < raw.at + raw.n;
+		}
+		if (!weight || any)
+			return at;
+	}
+}
+
+typedef struct Sources {
+	char **file; /* none: the Dags of calls.inc */
+	int n;
+} Sources;
+
 /* One damaged file; false: neither a Dag nor a sentence. */
-static bool damage(int number, const char *folder, Rng *r, int *taken, int *run)
+static bool damage(int number, const Sources *from, const char *folder, Rng *r, int *taken, int *run)
 {
 	Arena *a = arena_new();
-	Bytes file;
-	int k = (int)rng_below(r, LEN(calls));
-	if (!source(a, k, &file) || file.n == 0) {
+	Bytes file = { 0 };
+	Err err = { 0 };
+	int k = (int)rng_below(r, (uint64_t)(from->n > 0 ? from->n : LEN(calls)));
+	if (from->n > 0 ? !file_read(a, from->file[k], MOST_BYTES, &file, &err) : !source(a, k, &file)) {
+		if (from->n > 0)
+			fprintf(stderr, "%s\n", err.text);
 		arena_free(a);
-		return true;
+		return from->n == 0;
 	}
 	unsigned char *bytes = arena_copy(a, file.at, file.n);
-	size_t at = (size_t)rng_below(r, file.n);
+	size_t at = draw_place(a, file, r);
 	unsigned char by = (unsigned char)(1 + rng_below(r, 255));
 	bytes[at] ^= by;
-	snprintf(doing, sizeof doing, "source %d, byte %zu xor 0x%02x\n", k, at, by);
+	snprintf(doing, sizeof doing, "source %s %d, byte %zu xor 0x%02x\n", from->n > 0 ? from->file[k] : "", k, at, by);
 	alarm(SECONDS);
-	Err err = { 0 };
 	ModelArgs args = { 0 };
 	Dag *d = onnx_import(a, "nosuch/damaged.onnx", (Bytes){ bytes, file.n }, &args, &err);
 	bool ok = (d == NULL) == (err.code != ERR_NONE) && (d != NULL || err_exit_code(err.code) == 1) &&
@@ -196,7 +223,7 @@ int main(int argc, char **argv)
 	if (argc == 3 && strcmp(argv[1], "seeds") == 0)
 		return write_seeds(argv[2]);
 	if (argc < 3) {
-		fprintf(stderr, "onnx_damage COUNT SEED [FOLDER] | seeds FOLDER\n");
+		fprintf(stderr, "onnx_damage COUNT SEED [FOLDER [FILE ...]] | seeds FOLDER\n");
 		return 2;
 	}
 	static const int signals[] = { SIGALRM, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT };
@@ -204,8 +231,9 @@ int main(int argc, char **argv)
 		signal(signals[k], stopped);
 	int count = atoi(argv[1]), bad = 0, taken = 0, run = 0;
 	Rng r = rng_seed((uint64_t)atoll(argv[2]));
+	Sources from = { .file = argv + 4, .n = argc > 4 ? argc - 4 : 0 };
 	for (int k = 0; k < count; k++)
-		bad += !damage(k, argc > 3 ? argv[3] : NULL, &r, &taken, &run);
+		bad += !damage(k, &from, argc > 3 ? argv[3] : NULL, &r, &taken, &run);
 	printf("%d damaged files: %d taken, %d of them run, %d neither taken nor refused\n", count, taken, run, bad);
 	return bad > 0;
 }

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Files of dlc's ONNX writer with one byte changed: no crash, no hang, and no result that ONNX Runtime contradicts.
 
-    damage.py ONNX_DAMAGE [--all] [--seed=N]      ONNX_DAMAGE: the program of tests/frontend/damage.c
+    damage.py ONNX_DAMAGE [--all] [--seed=N] [FILE ...]      ONNX_DAMAGE: the program of tests/frontend/damage.c
 
+FILEs are damaged in place of the writer's, such as small models of exporters (bench/exports.py --keep=DIR keeps them).
 1000 files, with --all (or DLC_TEST_ALL=1) 10 000. Results are compared where ONNX Runtime takes the file, too; it is
 looked for in this Python and in .venv-rivals (bench/rivals.py says how to make it). Without it only crashes, hangs and
 refusals are checked."""
@@ -93,8 +94,9 @@ def main():
         return compare(sys.argv[2])
     everything = "--all" in sys.argv or bool(os.environ.get("DLC_TEST_ALL"))
     seed = next((a[7:] for a in sys.argv if a.startswith("--seed=")), "1")
+    files = [a for a in sys.argv[2:] if not a.startswith("--")]
     with tempfile.TemporaryDirectory() as folder:
-        ran = subprocess.run([sys.argv[1], "10000" if everything else "1000", seed, folder])
+        ran = subprocess.run([sys.argv[1], "10000" if everything else "1000", seed, folder, *files])
         if ran.returncode:
             return 1
         for python in sys.executable, RIVALS:
