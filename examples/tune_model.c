@@ -44,9 +44,11 @@ int main(int argc, char **argv)
 {
 	DlcSession *s = NULL;
 	DlcFailure why = { 0 };
-	int ok = argc == 3 && !dlc_session_open(NULL, &s, &why) && run(s, argv[1], argv[2], &why);
+	if (argc != 3)
+		return fprintf(stderr, "usage: tune_model MODEL TUNING.sqlite\n"), 2;
+	int ok = !dlc_session_open(NULL, &s, &why) && run(s, argv[1], argv[2], &why);
 	if (why.code != DLC_FAULT_NONE)
-		fprintf(stderr, "%s: %s\n", why.place, why.text);
+		fprintf(stderr, "%s: %s\n%s", why.place, why.text, why.items);
 	dlc_session_close(s);
 	return !ok;
 }

@@ -291,7 +291,8 @@ static bool find_stage(const DlcShowOptions *r, Arena *a, const Target *t, Stage
 	for (int k = 0; b != NULL && b->text[k].name != NULL; k++)
 		text_add(&have, ", %s", b->text[k].name);
 	return *text >= 0 ||
-		fail(err, ERR_USAGE, "stage", "there is no stage \"%.40s\"; there are: %s", name, text_str(&have));
+		fail(err, ERR_USAGE, "stage", "there is no stage \"%.40s\" for a target of kind %s; there are: %s", name,
+			target_kind_name(t->kind), text_str(&have));
 }
 
 static bool show_in(Arena *a, DlcNetwork *n, const DlcShowOptions *r, DlcPut put, void *arg, Err *err)

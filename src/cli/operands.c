@@ -92,7 +92,8 @@ static bool refuse_kind(const char *kind, const Names *names, const char *which,
 	for (size_t i = 0; i < names->n; i++)
 		text_add(&list, "%s%s", i > 0 ? ", " : "", names->at[i]);
 	return fail(err, ERR_USAGE, kind,
-		"there is no such device here, and the databases have %s: name a target, such as %s", which, text_str(&list));
+		"there is no such device here, and the databases have %s: name a target, such as %s", which,
+		names->n > 0 ? text_str(&list) : "a .json file");
 }
 
 /*
@@ -183,7 +184,8 @@ static bool read_shapes(const Args *args, DlcLoadOptions *o, Err *err)
 		if (value == NULL)
 			return false;
 		if (!read_shape(value, &shape[i]))
-			return fail(err, ERR_USAGE, "--shape", "\"%s\" is not a shape; write it as data=1,3,224,224", given[i]);
+			return fail(err, ERR_USAGE, "--shape", "\"%s\" is not a shape: give numbers only, as in %s=1,3,224,224",
+				given[i], shape[i].name);
 		for (size_t k = 0; k < i; k++)
 			if (strcmp(shape[k].name, shape[i].name) == 0)
 				return fail(err, ERR_USAGE, "--shape", "input '%s' is given twice", shape[i].name);

@@ -62,7 +62,7 @@ static const Format *format_of_content(Arena *a, const char *path, Bytes file, E
 {
 	const Format *likely = NULL;
 	if (file.n == 0) {
-		fail(err, ERR_INPUT, path, "is empty; it should be one of: %s", readable(a));
+		fail(err, ERR_INPUT, path, "is an empty file; this version reads %s", readable(a));
 		return NULL;
 	}
 	for (int k = 0; k < NFORMAT; k++) {

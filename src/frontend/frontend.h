@@ -30,7 +30,7 @@ typedef struct ModelArgs {
 	int64_t batch; /* 0: as the model says, a symbolic one becomes 1 */
 	int64_t seq;   /* tokens or steps of a sequence; 0: as the model says */
 	EvalFn eval;
-	void (*note)(const char *sentence, void *arg); /* "the symbolic batch N is taken as 1"; may be NULL */
+	void (*note)(const char *sentence, void *arg); /* "the symbolic batch 'N' ... is taken as 1"; may be NULL */
 	void *note_arg;
 	/* Asked for an input that must be known while compiling and is not bound (test data); may be NULL. */
 	bool (*offer)(const char *input, BindArg *out, void *arg);

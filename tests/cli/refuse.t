@@ -206,7 +206,7 @@ $ ls new.sqlite 2> /dev/null || echo no file
 no file
 
 $ dlc show squeezenet1_1 --stage=frobnicate
-! dlc: --stage: there is no stage "frobnicate"; there are: graph, onnx, ...
+! dlc: --stage: there is no stage "frobnicate" for a target of kind cpu; there are: graph, onnx, ...
 ! see dlc show --help
 [exit 2]
 

@@ -96,7 +96,7 @@ def stages():
     assert len(rows) >= len(programs) - 1 and all(len(r.split()) >= 4 for r in rows), rows[:3]
     assert "grid.x" in call(*show, "--stage=lowered")
     assert "workspace" in call(*show, "--stage=plan")
-    refused("there is no stage \"asm\"", 2, *show, "--stage=asm")
+    refused("there is no stage \"asm\" for a target of kind", 2, *show, "--stage=asm")
 
 
 def variants():

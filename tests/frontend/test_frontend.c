@@ -8,7 +8,7 @@ static const struct {
 	size_t n;
 	const char *want;
 } formats[] = {
-	{ "", 0, "is empty" },
+	{ "", 0, "is an empty file" },
 	{ "\x89HDF\r\n\x1a\n....", 12, "is a Keras or other HDF5 model; this version reads ONNX models" },
 	{ "\x1c\0\0\0TFL3....", 12, "is a TensorFlow Lite model" },
 	{ "PK\3\4....resnet/constants.pkl....", 33, "is a TorchScript model" },

@@ -49,7 +49,7 @@ static const struct {
 	const char *model, *field, *want;
 } incomplete[] = {
 	{ "opset 13\nin x f32 2,3,H,4\nnode Relu x -> y\nout y\n", "shape",
-		"dimension 3 of input 'x' is not known: give it as in x=2,3,H,4" },
+		"dimension 3 of input 'x' is not known: give numbers for the names in x=2,3,H,4" },
 	{ "opset 13\nin x f32 2,3\nin s i64 1\nnode Reshape x,s -> y\nout y\n", "bind",
 		"its input 's' must be known when the model is compiled: bind 's' to a constant" },
 	{ "opset 13\nin x f32 1,2\nin k i64 2\nnode Expand x,k -> y\nout y\n", "bind",
@@ -90,7 +90,7 @@ START_TEST(symbols_get_numbers)
 	ck_assert_msg(d != NULL, "%s", err.text);
 	ck_assert(strstr(dag_str(a, d), "in z: f32[1,7]") != NULL);
 	ck_assert_int_eq(nnoted, 1);
-	ck_assert_str_eq(noted[0], "the symbolic batch N of input 'x' is taken as 1");
+	ck_assert_str_eq(noted[0], "the symbolic batch 'N' of input 'x' is taken as 1");
 	args.batch = 5;
 	d = load_text(a, "opset 13\nin x f32 N,3\nnode Relu x -> y\nout y\n", &(ModelArgs){ .batch = 5 }, &err);
 	ck_assert_msg(d != NULL, "%s", err.text);
@@ -107,7 +107,7 @@ START_TEST(sequences_get_numbers)
 	} rows[] = {
 		{ "opset 13\nin x f32 N,S,3\nin m f32 N,S,1\nnode Mul x,m -> y\nout y\n", NULL, "y: f32[1,9,3] = mul(x, m)" },
 		{ "opset 13\nin x f32 N,S,3\nin m f32 N,T,1\nnode Mul x,m -> y\nout y\n", "shape",
-			"dimension 2 of input 'm' is not known: give it as in m=1,T,1" },
+			"dimension 2 of input 'm' is not known: give numbers for the names in m=1,T,1" },
 		{ "opset 13\nin x f32 N,3\nnode Relu x -> y\nout y\n", "seq",
 			"no input has an open dimension behind its batch that could be the sequence" },
 	};

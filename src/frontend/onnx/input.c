@@ -98,14 +98,15 @@ static bool resolve_dim(Import *im, const OnnxValueInfo *v, size_t k, Symbols *s
 		return true;
 	} else if (k == 0) {
 		*out = 1;
-		onnx_note(im, "the symbolic batch%s%s of input '%s' is taken as 1", symbol[0] != 0 ? " " : "", symbol,
-			onnx_text(v->name));
+		onnx_note(im, "the symbolic batch%s of input '%s' is taken as 1",
+			symbol[0] != 0 ? arena_printf(im->arena, " '%s'", symbol) : "", onnx_text(v->name));
 	} else if (im->args->seq > 0 && sym->seq == NULL) {
 		*out = im->args->seq;
 		sym->seq = d;
 	} else {
-		return fail(&im->err, ERR_INPUT, "shape", "dimension %zu of input '%s' is not known: give it as in %s", k + 1,
-			onnx_text(v->name), shape_to_give(im, v, s));
+		return fail(&im->err, ERR_INPUT, "shape",
+			"dimension %zu of input '%s' is not known: give numbers for the names in %s", k + 1, onnx_text(v->name),
+			shape_to_give(im, v, s));
 	}
 	if (onnx_is_symbolic(d))
 		bind_symbol(im, sym, d, *out);
@@ -126,7 +127,8 @@ static bool resolve_shape(Import *im, const OnnxValueInfo *v, Symbols *sym, Shap
 		return fail(&im->err, ERR_USAGE, "shape", "input '%s' is given %d dimensions where the model has %zu", name,
 			given->shape.rank, s->dim.n);
 	if (s == NULL)
-		return fail(&im->err, ERR_INPUT, "shape", "the model does not say the shape of input '%s': give it", name);
+		return fail(&im->err, ERR_INPUT, "shape",
+			"the model does not say the shape of input '%s': give it as in %s=1,3,224,224", name, name);
 	if (s->dim.n > DAG_MAX_RANK)
 		return onnx_refuse(
 			im, ERR_UNSUPPORTED, "input '%s' has %zu dimensions; dlc takes at most %d", name, s->dim.n, DAG_MAX_RANK);
