@@ -168,8 +168,11 @@ bool prim_compute_at(Sched *s, const Step *st)
 	*p.top = old->next;
 	producer_drop_buffer(&p);
 	Buf *own = ir_buf(s->ir, p.buf->name, BUF_WORK, p.buf->type, "local", part.extent, p.buf->rank);
-	Stmt *body = ir_seq(nest, l.loop->loop.body);
-	producer_reindex(s->ir, body, p.buf->name, from_part, &part);
-	l.loop->loop.body = ir_seq(ir_alloc(s->ir, own), body);
+	Stmt **body = &l.loop->loop.body;
+	while ((*body)->kind == ST_LET) /* the part may begin where one says (zigzag) */
+		body = &(*body)->next;
+	Stmt *made = ir_seq(nest, *body);
+	producer_reindex(s->ir, made, p.buf->name, from_part, &part);
+	*body = ir_seq(ir_alloc(s->ir, own), made);
 	return true;
 }

@@ -474,3 +474,39 @@ fn f(x: in f32[4, 6], y: out f32[4, 6]) {
 --- zigzag i s; fuse s i
 ! trace:2: fuse i: a block below it does the same in every iteration
 ===
+fn f(x: in f32[4, 6], y: out f32[4, 6], t: work f32[4, 6]) {
+	for a in 0..4 {
+		for b in 0..6 {
+			block t(va: spatial 0..4 = a, vb: spatial 0..6 = b) {
+				t[va, vb] = x[va, vb] * 2.0
+			}
+		}
+	}
+	for i in 0..4 {
+		for j in 0..6 {
+			block y(vi: spatial 0..4 = i, vj: spatial 0..6 = j) {
+				y[vi, vj] = t[vi, vj] + 1.0
+			}
+		}
+	}
+}
+--- zigzag j i; compute_at t j
+fn f(x: in f32[4, 6], y: out f32[4, 6]) {
+	for i in 0..4 {
+		for j in 0..6 {
+			let j.z: i64 = select(i % 2 == 0, j, 5 - j)
+			alloc t: f32[1, 1] @local
+			for a in 0..1 {
+				for b in 0..1 {
+					block t(va: spatial 0..4 = i + a, vb: spatial 0..6 = j.z + b) where 0 <= j.z + b & j.z + b < 6 {
+						t[va - i, vb - j.z] = x[va, vb] * 2.0
+					}
+				}
+			}
+			block y(vi: spatial 0..4 = i, vj: spatial 0..6 = j.z) {
+				y[vi, vj] = t[vi - i, vj - j.z] + 1.0
+			}
+		}
+	}
+}
+===
