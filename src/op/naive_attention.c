@@ -62,6 +62,15 @@ static const Expr *of_mask(const Heads *a, const Expr *const *idx)
 	return naive_load(a->nv, IN_MASK, at, mask->type.kind == DT_BOOL ? mask->type : a->t);
 }
 
+/* Whether the query sees the key; NULL: each one does. */
+static const Expr *is_seen(const Heads *a, const Expr *const *idx)
+{
+	Ir *ir = a->nv->ir;
+	if (op_int(a->nv->c, "causal") == 0)
+		return NULL;
+	return ir_le(ir, idx[3], ir_add(ir, idx[2], ir_int(ir, op_int(a->nv->c, "past"))));
+}
+
 /* What the softmax reads: scaled, capped and masked scores. */
 static void mask_nest(const Heads *a, Buf *scores, Buf *masked)
 {
@@ -82,10 +91,9 @@ static void mask_nest(const Heads *a, Buf *scores, Buf *masked)
 		const Expr *mask = of_mask(a, idx);
 		v = mask->type.kind == DT_BOOL ? ir_select(ir, mask, v, none) : ir_add(ir, v, mask);
 	}
-	if (op_int(nv->c, "causal") != 0) {
-		const Expr *last = ir_add(ir, idx[2], ir_int(ir, op_int(nv->c, "past")));
-		const Expr *most = ir_const_float(ir, a->t, INFINITY); /* a bound: no access depends on the condition */
-		v = ir_min(ir, v, ir_select(ir, ir_le(ir, idx[3], last), most, none));
+	const Expr *seen = is_seen(a, idx);
+	if (seen != NULL) { /* a bound: no access depends on the condition */
+		v = ir_min(ir, v, ir_select(ir, seen, ir_const_float(ir, a->t, INFINITY), none));
 	}
 	nest_close(&nest, "masked", NULL, naive_store(nv, masked, idx, v));
 }
@@ -114,8 +122,9 @@ void naive_attention(Naive *nv)
 	mask_nest(&a, s, masked);
 	Buf *max = row_nest(&a, "max", masked, naive_extreme(nv, a.t, true)), *e = naive_work(nv, "exp", a.t, scores);
 	Nest above = head_nest(&a, idx, "n", ITER_SPATIAL, a.keys);
-	const Expr *x = ir_sub(ir, ir_load(ir, masked, idx, 4), ir_load(ir, max, idx, 3));
-	nest_close(&above, "exp", NULL, naive_store(nv, e, idx, ir_unary(ir, IR_EXP, x)));
+	const Expr *x = ir_unary(ir, IR_EXP, ir_sub(ir, ir_load(ir, masked, idx, 4), ir_load(ir, max, idx, 3)));
+	const Expr *seen = is_seen(&a, idx); /* exp(-inf) is 0, but `trim` looks for the number */
+	nest_close(&above, "exp", NULL, naive_store(nv, e, idx, seen != NULL ? ir_select(ir, seen, x, zero) : x));
 	Buf *sum = row_nest(&a, "sum", e, zero), *acc = naive_work(nv, "acc", a.t, y);
 	Nest product = head_nest(&a, idx, "e", ITER_SPATIAL, a.depth);
 	const Expr *n = nest_axis(&product, "n", ITER_REDUCE, a.keys);

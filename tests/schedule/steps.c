@@ -35,6 +35,8 @@ const char *const step_workloads[] = {
 	"r: f32[1,3,17] = relu(y)\nz: f32[1,3,8] = conv(r, v) groups=3 strides=[2] pads=[1,1]\n"
 	"p: f32[1,3,6] = max_pool(z) kernel=[3]\nout p\n",
 	"dag exp\nin x: f32[2,16]\ny: f32[2,16] = exp(x)\nout y\n",
+	"dag attention\nin q: f32[1,1,5,2]\nin k: f32[1,1,6,2]\nin v: f32[1,1,6,3]\n"
+	"y: f32[1,1,5,3] = attention(q, k, v) causal=1\nout y\n",
 	"dag transpose\nin x: f32[7,4,13]\ny: f32[13,7,4] = transpose(x) perm=[2,0,1]\nout y\n",
 };
 const int step_nworkload = LEN(step_workloads);

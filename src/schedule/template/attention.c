@@ -9,7 +9,8 @@
  *	y:      for queries.o { for depth.o { keys.. { p queries, f vectors of values: registers }; division }}
  *
  * All scores of a tile are there before the softmax begins: no step corrects what larger scores make wrong, as in an
- * online softmax, and a tile of 32 queries with 4096 keys takes a mebibyte. Left out: lanes along keys, where queries
+ * online softmax, and a tile of 32 queries with 4096 keys takes a mebibyte. Where attention is causal, the loops over
+ * keys of a tile end with the last key that one of its queries sees. Left out: lanes along keys, where queries
  * are few.
  */
 #include "schedule/template/device.h"
@@ -34,6 +35,8 @@ typedef struct Attention {
 	const char *q;        /* the buffer of queries */
 	const char *masked, *exp; /* buffers of scores */
 	int64_t lanes;
+	bool causal;  /* query i sees keys up to i + past */
+	int64_t past;
 } Attention;
 
 typedef struct Picked {
@@ -88,6 +91,8 @@ static bool read(const Sketch *s, Attention *a)
 	for (int k = MAX; k <= SUM; k++)
 		a->row[k] = read_rows(nest[k]);
 	a->q = d->value.at[c->in[0]].name;
+	a->causal = op_int(c, "causal") != 0;
+	a->past = op_int(c, "past");
 	a->masked = a->scores.result->name;
 	a->exp = block_of(nest[EXP])->block.body->store.dst.buf;
 	a->lanes = tile_lanes(s, &a->scores, a->scores.axis[QUERY].extent);
@@ -257,7 +262,8 @@ static void copy_steps(Sketch *s, const Attention *a, const Picked *p, const cha
 	sketch_step(s, "unroll %s.c.2.i", a->q);
 }
 
-static void score_steps(Sketch *s, const Attention *a, const Picked *p, const char *at, int64_t unroll)
+/* The loop over tiles of keys; NULL: there is one. */
+static const char *score_steps(Sketch *s, const Attention *a, const Picked *p, const char *at, int64_t unroll)
 {
 	const Tiled *t = &a->scores;
 	int64_t keys = t->out[FOURTH].extent, width = p->scores.vectors * a->lanes;
@@ -275,6 +281,38 @@ static void score_steps(Sketch *s, const Attention *a, const Picked *p, const ch
 	sketch_step(s, "vectorize %s", lane.in);
 	if (key.out != NULL && keys % p->scores.pixels != 0)
 		sketch_step(s, "cut %s %lld", key.out, (long long)(keys / p->scores.pixels));
+	return key.out;
+}
+
+
+static int64_t rounded(int64_t n, int64_t by)
+{
+	return (n + by - 1) / by * by;
+}
+
+/*
+ * Where queries see no later keys, loops over keys end there; those first that read what the others make. The first
+ * tile sees the fewest keys: a loop that it needs to the end is needed by all tiles.
+ */
+static void trim_steps(Sketch *s, const Attention *a, const Picked *p, int64_t value_unroll, const char *tiles)
+{
+	int64_t keys = a->scores.axis[FOURTH].extent, part = p->scores.pixels, whole = keys / part * part;
+	int64_t seen = p->values.pixels + a->past, all = p->rows + a->past, read = rounded(all, value_unroll);
+	const char *values = a->values.reduce[0].name;
+	if (!a->causal)
+		return;
+	if (rounded(seen, value_unroll) < rounded(keys, value_unroll))
+		sketch_step(s, "trim %s%s", values, value_unroll > 1 && value_unroll < keys ? ".o" : "");
+	if (all < keys)
+		sketch_step(s, "trim %s", a->row[SUM].key);
+	if (read < keys)
+		sketch_step(s, "trim %s", a->row[EXP].key);
+	if (all < keys)
+		sketch_step(s, "trim %s", a->row[MAX].key);
+	if (tiles != NULL && rounded(read, part) < whole)
+		sketch_step(s, "trim %s", tiles);
+	if (tiles != NULL && whole < keys && read <= whole)
+		sketch_step(s, "trim %s.2", tiles);
 }
 
 /* Threads share heads, or batches, or tiles; blocks of a launch all of them. The last tile is code of its own. */
@@ -311,9 +349,10 @@ static bool run(Sketch *s, Err *err)
 	for (int k = SUM; k >= MAX; k--)
 		sketch_step(s, "compute_at %s %s", a.row[k].block, around.at);
 	sketch_step(s, "compute_at %s %s", a.scores.last, around.at);
-	score_steps(s, &a, &p, around.at, score_unroll);
+	const char *tiles = score_steps(s, &a, &p, around.at, score_unroll);
 	for (int k = MAX; k <= SUM; k++)
 		softmax_steps(s, &a, &a.row[k], p.rows);
+	trim_steps(s, &a, &p, value_unroll, tiles);
 	share_steps(s, &around, p.rows);
 	return true;
 }
