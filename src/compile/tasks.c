@@ -23,9 +23,7 @@ Partition *compile_tasks(Arena *a, Dag *dag, const Target *t, Err *err)
 	Partition *p = graph_partition(a, dag, err);
 	if (p != NULL && t->blocks.warp > 1)
 		return graph_pairs(a, dag, p, err) ? p : NULL;
-	if (p == NULL || !graph_does(dag, FEATURE_OF_GRAPH_prologues))
-		return p;
-	return graph_prologues(a, dag, p, err);
+	return p != NULL ? graph_near_pairs(a, dag, t, p, err) : NULL;
 }
 
 /* ---- the partition that is compiled ---- */

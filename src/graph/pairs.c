@@ -1,20 +1,23 @@
 /*
  * See pairs.h: two groups may be one Task, if only the second one reads the result of the first. That result is then
- * never stored. If the second one is in a region already, the pair is one more alternative of that region. A group is
+ * never stored. If one of them is in a region already, the pair is one more alternative of that region. A group is
  * in one pair at most.
  *
  * graph_pairs offers depthwise convolutions with pointwise ones, for devices whose threads run in warps: the last
- * alternative. graph_prologues offers elementwise calls with the convolution or pooling that reads them, for CPUs: the
- * first one. A convolution with overlapping windows has no prologue: it would compute an element for each window.
+ * alternative. graph_near_pairs offers pointwise convolutions with the depthwise ones that read them, and elementwise
+ * calls with the convolution or pooling that reads them, for CPUs: the first alternative. A convolution with
+ * overlapping windows has no prologue: it would compute an element for each window.
  */
 #include "graph/pairs.h"
 
 #include "graph/group.h"
+#include "graph/without.h"
 #include "op/shape.h"
 
 typedef struct Pairs {
 	Cutter cutter;
 	const Dag *d;
+	const Target *target; /* NULL: any */
 	Partition *p;
 	int *owner;  /* of each call: its group */
 	int *slots;  /* of each value: how often it is read; an output counts as one more */
@@ -31,6 +34,11 @@ static const OpCall *anchor(const Pairs *x, const Group *g)
 	return c != NULL && c->op == OP_conv && x->d->value.at[c->out[0]].shape.rank == 4 ? c : NULL;
 }
 
+static bool is_depthwise(const Pairs *x, const OpCall *c)
+{
+	return op_int(c, "groups") > 1 && x->d->value.at[c->in[1]].shape.dim[1] == 1;
+}
+
 /* The group of a depthwise convolution that q alone reads. */
 static int find_depthwise(const Pairs *x, int q)
 {
@@ -42,8 +50,31 @@ static int find_depthwise(const Pairs *x, int q)
 	int g = v->kind == VALUE_CALL ? x->owner[v->call] : q;
 	const Group *from = &x->p->group[g];
 	const OpCall *first = g != q && !x->taken[g] ? anchor(x, from) : NULL;
-	bool depthwise = first != NULL && op_int(first, "groups") > 1 && x->d->value.at[first->in[1]].shape.dim[1] == 1;
+	bool depthwise = first != NULL && is_depthwise(x, first);
 	return depthwise && from->call[from->ncall - 1] == v->call && from->ncall + to->ncall <= LONGEST_GROUP ? g : -1;
+}
+
+/*
+ * The group of a pointwise convolution whose image the depthwise convolution of q alone reads, if a thread's part of
+ * the image is too large to stay in its second cache until it is read. Threads share the channels.
+ */
+static int find_maker(const Pairs *x, int q)
+{
+	const Group *to = &x->p->group[q];
+	const OpCall *c = anchor(x, to);
+	const Target *t = x->target;
+	if (c == NULL || !is_depthwise(x, c) || x->taken[q] || x->slots[c->in[0]] != 1)
+		return -1;
+	const Value *v = &x->d->value.at[c->in[0]], *y = &x->d->value.at[c->out[0]];
+	int64_t near = target_cache(t, 2), channels = v->shape.dim[1];
+	int g = v->kind == VALUE_CALL ? x->owner[v->call] : q;
+	const Group *from = &x->p->group[g];
+	const OpCall *first = g != q && !x->taken[g] ? anchor(x, from) : NULL;
+	if (first == NULL || !op_is_pointwise(x->d, first) || x->d->value.at[to->out[0]].layout == NULL ||
+		from->call[from->ncall - 1] != v->call || from->ncall + to->ncall > LONGEST_GROUP)
+		return -1;
+	bool large = near > 0 && (double)value_bytes(v) > GRAPH_RING_IMAGE * (double)near * t->threads;
+	return large && channels >= (int64_t)target_lanes(t, y->type) * t->threads && y->shape.dim[2] > 1 ? g : -1;
 }
 
 /* A convolution or pooling whose windows share no element of input 0. */
@@ -91,25 +122,54 @@ static void add(Arena *a, Alternative *x, const Group *g)
 	x->group = wide;
 }
 
-/* The region of q, or a new one, with g in all of its alternatives; NULL: another region has g. */
+static Region *region_with(Partition *p, const Group *g)
+{
+	for (int r = 0; r < p->nregion; r++)
+		if (has(&p->region[r].alternative[0], g))
+			return &p->region[r];
+	return NULL;
+}
+
+/* Region `with` becomes part of `to`: its groups as they are beside each alternative of `to`, and the other way. */
+static void join_regions(Pairs *x, Region *to, const Region *with)
+{
+	Arena *a = x->cutter.a;
+	const Alternative *own = &to->alternative[0], *other = &with->alternative[0];
+	Alternative *all = arena_array(a, Alternative, to->n + with->n);
+	for (int k = 0; k < to->n + with->n - 1; k++) {
+		const Alternative *u = k < to->n ? &to->alternative[k] : own;
+		const Alternative *v = k < to->n ? other : &with->alternative[k - to->n + 1];
+		for (int i = 0; i < u->ngroup; i++)
+			add(a, &all[k], &u->group[i]);
+		for (int i = 0; i < v->ngroup; i++)
+			add(a, &all[k], &v->group[i]);
+	}
+	to->alternative = all;
+	to->n += with->n - 1;
+}
+
+/* The region that has both groups in its first alternatives: theirs become one, or it is new. */
 static Region *region_of(Pairs *x, const Group *g, const Group *q)
 {
 	Arena *a = x->cutter.a;
-	Region *found = NULL;
-	for (int r = 0; r < x->p->nregion; r++) {
-		const Alternative *first = &x->p->region[r].alternative[0];
-		if (has(first, g))
-			return NULL;
-		found = has(first, q) ? &x->p->region[r] : found;
-	}
+	Partition *p = x->p;
+	Region *found = region_with(p, q), *other = region_with(p, g);
 	if (found == NULL) {
-		found = &x->p->region[x->p->nregion++];
+		found = &p->region[p->nregion++];
 		*found = (Region){ .n = 1, .alternative = arena_array(a, Alternative, 1) };
 		add(a, &found->alternative[0], q);
 	}
-	for (int k = 0; k < found->n; k++)
-		add(a, &found->alternative[k], g);
-	return found;
+	if (other == NULL) {
+		for (int k = 0; k < found->n; k++)
+			add(a, &found->alternative[k], g);
+		return found;
+	}
+	if (other == found)
+		return found;
+	join_regions(x, found, other);
+	Region *last = &p->region[--p->nregion];
+	*other = *last; /* nothing, if it is the last one */
+	return found != last ? found : other;
 }
 
 /* Adds an alternative: the region's first one with both groups joined. */
@@ -121,8 +181,6 @@ static bool add_pair(Pairs *x, const Group *g, const Group *q, Err *err)
 	for (int k = 0; k < g->ncall + q->ncall; k++)
 		call[n++] = k < g->ncall ? g->call[k] : q->call[k - g->ncall];
 	Region *r = region_of(x, g, q);
-	if (r == NULL)
-		return true;
 	if (!cut_group(&x->cutter, call, n, &both, err))
 		return false;
 	Alternative own = { 0 }, *wide = arena_array(a, Alternative, r->n + 1);
@@ -142,48 +200,66 @@ static bool add_pair(Pairs *x, const Group *g, const Group *q, Err *err)
 	return true;
 }
 
-/* Makes all pairs that `find` finds, in the order of their second groups. */
-static bool make_pairs(Arena *a, const Dag *d, Partition *p, FindFirst find, bool first, Err *err)
+static void open_pairs(Pairs *x, Arena *a, const Dag *d, const Target *t, Partition *p, bool first)
 {
-	Pairs x = { .d = d, .p = p, .first = first };
-	cutter_open(&x.cutter, a, d);
+	*x = (Pairs){ .d = d, .target = t, .p = p, .first = first };
+	cutter_open(&x->cutter, a, d);
 	for (int k = 0; k < p->ntask + p->nmore; k++) {
-		names_bind(x.cutter.known, p->task[k]->text, k);
-		vec_push(a, &x.cutter.task, p->task[k]);
+		names_bind(x->cutter.known, p->task[k]->text, k);
+		vec_push(a, &x->cutter.task, p->task[k]);
 	}
-	x.owner = arena_array(a, int, d->call.n + 1);
-	x.slots = arena_array(a, int, d->value.n + 1);
-	x.taken = arena_array(a, bool, p->ngroup + 1);
+	x->owner = arena_array(a, int, d->call.n + 1);
+	x->slots = arena_array(a, int, d->value.n + 1);
+	x->taken = arena_array(a, bool, p->ngroup + 1);
 	for (size_t i = 0; i < d->call.n; i++)
 		for (int k = 0; k < d->call.at[i].nin; k++)
 			if (d->call.at[i].in[k] != DAG_NONE)
-				x.slots[d->call.at[i].in[k]]++;
+				x->slots[d->call.at[i].in[k]]++;
 	for (size_t i = 0; i < d->output.n; i++)
-		x.slots[d->output.at[i]]++;
+		x->slots[d->output.at[i]]++;
 	for (int g = 0; g < p->ngroup; g++)
 		for (int i = 0; i < p->group[g].ncall; i++)
-			x.owner[p->group[g].call[i]] = g;
-	for (int q = 0; q < p->ngroup; q++) {
-		int g = find(&x, q);
+			x->owner[p->group[g].call[i]] = g;
+}
+
+/* Makes all pairs that `find` finds, in the order of their second groups. */
+static bool make_pairs(Pairs *x, FindFirst find, Err *err)
+{
+	for (int q = 0; q < x->p->ngroup; q++) {
+		int g = find(x, q);
 		if (g < 0)
 			continue;
-		if (!add_pair(&x, &p->group[g], &p->group[q], err))
+		if (!add_pair(x, &x->p->group[g], &x->p->group[q], err))
 			return false;
-		x.taken[g] = x.taken[q] = true;
+		x->taken[g] = x->taken[q] = true;
 	}
-	p->task = x.cutter.task.at;
-	p->nmore = (int)x.cutter.task.n - p->ntask;
-	weigh_tasks(p);
 	return true;
+}
+
+static void close_pairs(Pairs *x)
+{
+	Partition *p = x->p;
+	p->task = x->cutter.task.at;
+	p->nmore = (int)x->cutter.task.n - p->ntask;
+	weigh_tasks(p);
 }
 
 bool graph_pairs(Arena *a, const Dag *d, Partition *p, Err *err)
 {
-	return make_pairs(a, d, p, find_depthwise, false, err);
+	Pairs x;
+	open_pairs(&x, a, d, NULL, p, false);
+	bool made = make_pairs(&x, find_depthwise, err);
+	close_pairs(&x);
+	return made;
 }
 
-Partition *graph_prologues(Arena *a, const Dag *d, Partition *p, Err *err)
+Partition *graph_near_pairs(Arena *a, const Dag *d, const Target *t, Partition *p, Err *err)
 {
-	bool found = make_pairs(a, d, p, find_prologue, true, err);
-	return found ? graph_take(a, p, arena_array(a, int, p->nregion + 1)) : NULL;
+	Pairs x;
+	open_pairs(&x, a, d, t, p, true);
+	bool made = !graph_does(d, FEATURE_OF_GRAPH_rings) || t == NULL || target_has_blocks(t) ||
+		make_pairs(&x, find_maker, err);
+	made = made && (!graph_does(d, FEATURE_OF_GRAPH_prologues) || make_pairs(&x, find_prologue, err));
+	close_pairs(&x);
+	return made ? graph_take(a, p, arena_array(a, int, p->nregion + 1)) : NULL;
 }

@@ -99,6 +99,36 @@ static const struct {
 		"conv1x1 8>8 6, add 1x8x6x6, conv1x1 8>8 6, mul 1x8x6x6 +relu, sigmoid 1x8x6x6\n", 2 },
 };
 
+/* A convolution and a depthwise one behind it, on a CPU whose second cache has 8 KiB; the image has 4 or 8 KiB. */
+#define RING(height, w) \
+	"dag\nin x: f32[1,4," height ",16]:NCHW8c\nconst v: f32[8,4,1,1]\nconst w: f32[8,1,3,3]\n" \
+	"a: f32[1,8," height ",16]:NCHW8c = conv(x, v)\nb: f32[1,8," height ",16]:NCHW8c = relu(a)\n" \
+	"c: f32[1,8," height ",16]:NCHW8c = conv(b, " w ") groups=8 pads=[1,1,1,1]\n"
+
+static const struct {
+	const char *dag;
+	int threads;
+	const char *without, *regions;
+} rings[] = {
+	{ RING("16", "w") "out c\n", 1, "",
+		"conv1x1 4>8 16 +relu+conv | dwconv3x3 8 16, conv1x1 4>8 16 +relu\n" },
+	{ RING("8", "w") "out c\n", 1, "", "" },       /* it stays near */
+	{ RING("16", "w") "out c\n", 2, "", "" },      /* so do parts of threads */
+	{ RING("16", "w") "out c\n", 1, "rings", "" }, /* left out */
+	{ RING("16", "w") "out c, b\n", 1, "", "" },   /* another reader */
+	/* both are in regions: their alternatives are kept */
+	{ RING("16", "w") "d: f32[1,8,16,16]:NCHW8c = sigmoid(c)\ne: f32[1,8,16,16]:NCHW8c = mul(c, d)\nout e\n", 1, "",
+		"conv1x1 4>8 16 +relu+conv+sigmoid+mul | dwconv3x3 8 16 +sigmoid+mul, conv1x1 4>8 16 +relu | "
+		"dwconv3x3 8 16, sigmoid 1x8x16x16 +mul, conv1x1 4>8 16 +relu\n" },
+	{ "dag\nin x: f32[1,4,16,16]:NCHW8c\nconst v: f32[8,4,1,1]\nconst w: f32[8,1,3,3]\n"
+	  "a: f32[1,8,16,16]:NCHW8c = conv(x, v)\nb: f32[1,8,16,16]:NCHW8c = sigmoid(a)\n"
+	  "c: f32[1,8,16,16]:NCHW8c = conv(b, w) groups=8 pads=[1,1,1,1]\n"
+	  "d: f32[1,8,16,16]:NCHW8c = sigmoid(c)\nout d\n", 1, "",
+		"conv1x1 4>8 16 +sigmoid+conv+sigmoid | dwconv3x3 8 16 +sigmoid, conv1x1 4>8 16 +sigmoid | "
+		"dwconv3x3 8 16, sigmoid 1x8x16x16, conv1x1 4>8 16 +sigmoid | "
+		"dwconv3x3 8 16 +sigmoid, conv1x1 4>8 16, sigmoid 1x8x16x16\n" },
+};
+
 static Partition *partition_of(Arena *a, const char *text, bool with_pairs)
 {
 	Err err = { 0 };
@@ -159,7 +189,7 @@ START_TEST(prologues_are_first)
 	Arena *a = arena_new();
 	Err err = { 0 };
 	Dag *d = dag_parse(a, "t", prologues[_i].dag, strlen(prologues[_i].dag), &err);
-	Partition *p = graph_partition(a, d, &err), *all = graph_prologues(a, d, p, &err);
+	Partition *p = graph_partition(a, d, &err), *all = graph_near_pairs(a, d, NULL, p, &err);
 	ck_assert_msg(all != NULL, "%s: %s", err.place, err.text);
 	ck_assert_str_eq(regions_text(a, all), prologues[_i].regions);
 	ck_assert_int_eq(all->ngroup, prologues[_i].groups);
@@ -175,6 +205,30 @@ START_TEST(prologues_are_first)
 	for (int g = 0; g < apart->ngroup; g++)
 		calls += apart->group[g].ncall;
 	ck_assert_int_eq(calls, before);
+	arena_free(a);
+}
+END_TEST
+
+START_TEST(rings_are_of_large_images)
+{
+	Arena *a = arena_new();
+	Err err = { 0 };
+	Target target = { .kind = TARGET_CPU, .model = "any", .threads = rings[_i].threads, .vector_bits = 128,
+		.cache = { { 1024, 1 }, { 8192, 1 } } };
+	Dag *d = dag_parse(a, "t", rings[_i].dag, strlen(rings[_i].dag), &err);
+	ck_assert_msg(d != NULL && graph_leave_out(d, rings[_i].without, &err), "%s: %s", err.place, err.text);
+	Partition *p = graph_near_pairs(a, d, &target, graph_partition(a, d, &err), &err);
+	ck_assert_msg(p != NULL, "%s: %s", err.place, err.text);
+	ck_assert_str_eq(regions_text(a, p), rings[_i].regions);
+	for (int r = 0; r < p->nregion; r++)
+		for (int k = 0; k < p->region[r].n; k++) {
+			int *choice = arena_array(a, int, p->nregion + 1), calls = 0;
+			choice[r] = k;
+			const Partition *taken = graph_take(a, p, choice);
+			for (int g = 0; g < taken->ngroup; g++)
+				calls += taken->group[g].ncall;
+			ck_assert_int_eq(calls, (int)d->call.n);
+		}
 	arena_free(a);
 }
 END_TEST
@@ -202,8 +256,7 @@ START_TEST(features_may_be_left_out)
 		err.text);
 	Dag *copy = dag_copy(a, d);
 	Partition *p = graph_partition(a, copy, &err);
-	if (graph_does(copy, FEATURE_OF_GRAPH_prologues))
-		p = graph_prologues(a, copy, p, &err);
+	p = graph_near_pairs(a, copy, NULL, p, &err);
 	ck_assert_int_eq(p->ngroup, features[_i].groups);
 	int conv = 0, pool = 0; /* which comes first */
 	for (size_t i = 0; i < copy->call.n; i++) {
@@ -279,6 +332,7 @@ int main(void)
 	tcase_add_loop_test(tc, regions_are_the_golden_text, 0, LEN(cases));
 	tcase_add_loop_test(tc, pairs_are_alternatives, 0, LEN(pairs));
 	tcase_add_loop_test(tc, prologues_are_first, 0, LEN(prologues));
+	tcase_add_loop_test(tc, rings_are_of_large_images, 0, LEN(rings));
 	tcase_add_loop_test(tc, features_may_be_left_out, 0, LEN(features));
 	tcase_add_loop_test(tc, the_least_sum_is_taken, 0, LEN(choices));
 	tcase_add_loop_test(tc, what_is_taken_is_run, 0, 3);

@@ -143,6 +143,10 @@ static const struct {
 		"decompose_init dense k.o\n" },
 	{ "dag g\nin x: f32[128,256]\nconst w: f32[256,256]\ny: f32[128,256] = dense(x, w)\nout y\n",
 		"compute_at dense " },
+	{ "dag h\nin x: f32[1,8,9,9]:NCHW8c\nconst v: f32[32,8,1,1]\nconst w: f32[32,1,3,3]\n"
+	  "y: f32[1,32,9,9] = conv(x, v)\nr: f32[1,32,9,9] = relu(y)\n"
+	  "z: f32[1,32,9,9]:NCHW8c = conv(r, w) groups=32 pads=[1,1,1,1]\nout z\n",
+		"ring relu " },
 	{ "dag d\nin x: f32[8,64]\nin y: f32[8,64]\nconst w: f32[48,64]\ns: f32[8,64] = add(x, y)\n"
 		"z: f32[8,48] = dense(s, w)\n"
 	  "t: f32[8,48] = softmax(z)\nout t\n",

@@ -4,6 +4,7 @@
  * reduction reads them in order. An output whose rows lie side by side is stored lane by lane, once for each
  * sum; where the input's do too, lanes along rows (the generated space) are the other choice.
  */
+#include "schedule/template/conv.h"
 #include "schedule/template/device.h"
 
 #include "op/layout.h"
@@ -30,8 +31,7 @@ static int channel_loop(const Tiled *t)
 	return -1;
 }
 
-/* How many channels lie side by side: 16 in NCHW16c; 1 where rows or all channels do. */
-static int64_t channel_block(const Value *v)
+int64_t conv_channel_block(const Value *v)
 {
 	Layout l;
 	bool blocked = layout_read(v->layout, v->shape, &l) && l.n == v->shape.rank + 1 && l.of[l.n - 1] == 1;
@@ -153,13 +153,14 @@ static void choose_order(Sketch *s, const Tiled *t, Tile *tile, Stay guess)
 }
 
 /* Input channels that are written out at a time, or all; each is code of its own for each tap. */
-static int64_t choose_unroll(Sketch *s, int64_t channels, int64_t sums)
+static int64_t choose_unroll(Sketch *s, const Tile *tile, int64_t channels)
 {
+	int64_t sums = tile->vectors * tile->pixels;
 	int64_t option[KNOB_OPTIONS + 1];
 	int n = tile_unrolls(channels, sums, TMPL_CONV_STEPS, TMPL_BODY, option);
 	if (channels > 1 && channels <= TMPL_CONV_STEPS && channels * sums <= TMPL_BODY)
 		option[n++] = channels;
-	return sketch_number(s, "unroll", option, n, 0);
+	return sketch_number(s, tile_name(s, tile, "unroll"), option, n, 0);
 }
 
 /*
@@ -174,47 +175,65 @@ static int64_t group_lanes(const Sketch *s, const Tiled *t, int64_t filters)
 	return filters < TMPL_GROUP_LEAST ? 0 : lanes * registers >= filters ? lanes : full;
 }
 
-static void direct(Sketch *s, const OpCall *c, const Tiled *t, int64_t lanes)
+Tile conv_tile(Sketch *s, const OpCall *c, const Tiled *t, int64_t lanes, const char *of)
 {
 	const Dag *d = s->task->dag;
-	const Value *x = image_of(d, c), *w = &d->value.at[c->in[1]], *y = &d->value.at[c->out[0]];
+	const Value *x = image_of(d, c), *w = &d->value.at[c->in[1]];
 	int last = t->n - 1;
 	bool depthwise = channel_loop(t) < 0;
-	int64_t groups = depthwise ? 1 : op_int(c, "groups"), filters = t->axis[1].extent / groups, block = 1;
+	int64_t groups = depthwise ? 1 : op_int(c, "groups"), filters = t->axis[1].extent / groups;
 	Tile tile = tile_new(s, t);
+	tile.of = of;
 	tile.vector = 1;
 	tile.lanes = lanes;
 	tile.group = filters % lanes != 0 && groups > 1 ? filters : 0;
 	tile.pixel = last;
 	tile.pack = w->name;
-	sketch_group(s);
 	tile_knob(s, depthwise ? 1 : (filters + lanes - 1) / lanes, t->axis[last].extent, &tile);
 	tile.before = BEFORE_PIXELS;
-	tile.image = channel_block(x) > 1 ? x->layout : NULL;
-	choose_order(s, t, &tile, t->nbefore > 0 && pixels_of(y) > TMPL_FEW_PIXELS ? STAY_PIXELS : STAY_WEIGHTS);
+	tile.image = conv_channel_block(x) > 1 ? x->layout : NULL;
+	return tile;
+}
+
+void conv_reduction(Sketch *s, const OpCall *c, const Tiled *t, Tile *tile)
+{
+	const Dag *d = s->task->dag;
+	const Value *x = image_of(d, c), *w = &d->value.at[c->in[1]];
 	const TileAxis *kw = &t->reduce[t->nreduce - 1];
-	bool taps = kw->extent > 1 && sketch_flag(s, "taps", true);
-	if (!depthwise) {
-		block = channel_block(x);
-		if (w->shape.dim[1] < block || (groups > 1 && w->shape.dim[1] % block != 0))
+	bool taps = kw->extent > 1 && sketch_flag(s, tile_name(s, tile, "taps"), true);
+	int64_t block = 1;
+	if (channel_loop(t) >= 0) {
+		block = conv_channel_block(x);
+		if (w->shape.dim[1] < block || (op_int(c, "groups") > 1 && w->shape.dim[1] % block != 0))
 			block = 1;
 		int64_t channels = t->reduce[channel_loop(t)].extent;
-		int64_t unroll = choose_unroll(s, block > 1 && channels > block ? block : channels, tile.vectors * tile.pixels);
-		order_reduction(s, t, &tile, block, unroll);
-		/* Channels are the first reduce loop; a tile asks in turns of the outermost tap loop. */
-		tile_ahead(s, t, &tile, t->nreduce > 1 ? t->reduce[1].extent : 1, guess_ahead(w, y));
+		int64_t unroll = choose_unroll(s, tile, block > 1 && channels > block ? block : channels);
+		order_reduction(s, t, tile, block, unroll);
 	}
-	sketch_group_end(s);
 	/* The layout of weights: blocks of input channels, then of output channels, as the loops run. */
 	static const char *const spatial[] = { "", "W", "HW", "DHW" };
 	const char *window = spatial[w->shape.rank - 2];
-	int64_t outputs = tile.group != 0 ? tile.group : lanes;
-	tile.layout = block > 1 ? arena_printf(s->arena, "OI%s%lldi%lldo", window, (long long)block, (long long)outputs)
+	bool joined = channel_loop(t) >= 0 && tile->group != 0; /* a tile of lanes is a group's */
+	int64_t outputs = joined ? tile->group : tile->lanes;
+	tile->layout = block > 1 ? arena_printf(s->arena, "OI%s%lldi%lldo", window, (long long)block, (long long)outputs)
 		: arena_printf(s->arena, "O%sI%lldo", window, (long long)outputs);
 	if (taps)
-		text_add(&tile.unrolls, "unroll %s\n", kw->name);
-	tile.first = t->selects && kw->extent > TMPL_FEW_TAPS; /* of few taps an edge skips one */
-	tile.last = tile.first || t->axis[last].extent % tile.pixels != 0;
+		text_add(&tile->unrolls, "unroll %s\n", kw->name);
+	tile->first = t->selects && kw->extent > TMPL_FEW_TAPS; /* of few taps an edge skips one */
+	tile->last = tile->first || t->axis[t->n - 1].extent % tile->pixels != 0;
+}
+
+static void direct(Sketch *s, const OpCall *c, const Tiled *t, int64_t lanes)
+{
+	const Dag *d = s->task->dag;
+	const Value *w = &d->value.at[c->in[1]], *y = &d->value.at[c->out[0]];
+	sketch_group(s);
+	Tile tile = conv_tile(s, c, t, lanes, NULL);
+	choose_order(s, t, &tile, t->nbefore > 0 && pixels_of(y) > TMPL_FEW_PIXELS ? STAY_PIXELS : STAY_WEIGHTS);
+	conv_reduction(s, c, t, &tile);
+	if (channel_loop(t) >= 0) /* channels are the first reduce loop; a tile asks in turns of the outermost tap loop */
+		tile_ahead(s, t, &tile, t->nreduce > 1 ? t->reduce[1].extent : 1, guess_ahead(w, y));
+	sketch_group_end(s);
 	tile_steps(s, t, &tile);
 }
 
@@ -232,7 +251,7 @@ static bool run(Sketch *s, Err *err)
 	int64_t lanes = groups > 1 ? group_lanes(s, &t, filters) : tile_lanes(s, &t, filters);
 	if (side < 0 || lanes == 0)
 		return sketch_loops(s);
-	if (side != 1 && channel_block(image_of(d, c)) == 1) {
+	if (side != 1 && conv_channel_block(image_of(d, c)) == 1) {
 		/*
 		 * Rows of input and output lie side by side: whether lanes along them are the better guess. A depthwise
 		 * convolution has a product or few for each store; a 1x1 of few channels leaves lanes of channels empty, or

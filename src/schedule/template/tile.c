@@ -1,5 +1,6 @@
 /* See tile.h: the sizes of a tile as knobs, and its steps. reduction.c reads what is cut. */
 #include "schedule/template/device.h"
+#include "schedule/template/ring.h"
 
 #include "ir/build.h"
 
@@ -59,6 +60,11 @@ double tile_promise(const Core *core, int64_t blocks, int64_t extent, int64_t ve
 	return used * chains * fed * rate[vectors] + TMPL_PIXEL_BONUS * (double)pixels;
 }
 
+const char *tile_name(Sketch *s, const Tile *tile, const char *knob)
+{
+	return tile->of == NULL ? knob : arena_printf(s->arena, "%s.%s", tile->of, knob);
+}
+
 void tile_knob(Sketch *s, int64_t vectors, int64_t pixels, Tile *out)
 {
 	KnobOption option[KNOB_OPTIONS] = { { .kind = KNOB_TILE, .tile = { 1, 1 } } };
@@ -77,7 +83,7 @@ void tile_knob(Sketch *s, int64_t vectors, int64_t pixels, Tile *out)
 			}
 			option[n++] = (KnobOption){ .kind = KNOB_TILE, .tile = { f, p } };
 		}
-	int k = sketch_knob(s, "tile", option, n, best);
+	int k = sketch_knob(s, tile_name(s, out, "tile"), option, n, best);
 	sketch_opens(s);
 	out->vectors = option[k].tile.vectors;
 	out->pixels = option[k].tile.pixels;
@@ -112,7 +118,7 @@ void tile_ahead(Sketch *s, const Tiled *t, Tile *tile, int64_t turns, Ahead gues
 		word[n] = name[AHEAD_TILE];
 		ahead[n++] = AHEAD_TILE;
 	}
-	tile->ahead = ahead[sketch_word(s, "ahead", word, n, first)];
+	tile->ahead = ahead[sketch_word(s, tile_name(s, tile, "ahead"), word, n, first)];
 }
 
 /* ---- writing ---- */
@@ -210,10 +216,12 @@ static Outer outer_loops(const Tiled *t, const Tile *tile, const char *groups, c
 	for (int k = 0; k < t->n; k++) {
 		int x = tile->outer[k];
 		int64_t extent = t->out[x].extent, part = tile->lanes * tile->vectors;
-		if (x == tile->vector && groups != NULL) {
-			add_outer(&o, groups, extent / tile->group);
-			extent = tile->group;
+		if (x == tile->vector || (tile->rows && x == TILE_ROWS)) {
+			add_outer(&o, groups, groups != NULL ? t->out[tile->vector].extent / tile->group : 1);
+			groups = NULL;
 		}
+		if (x == tile->vector && tile->group != 0)
+			extent = tile->group;
 		if (x == tile->vector)
 			add_outer(&o, vec->outer, ceil_div(extent, part));
 		else if (x == tile->pixel)
@@ -385,10 +393,9 @@ static void before_steps(Sketch *s, const Tiled *t, const Tile *tile, const char
 		share_steps(s, &o, (const char *[2]){ NULL });
 }
 
-void tile_steps(Sketch *s, const Tiled *t, const Tile *tile)
+/* What is done to whole buffers: before loops are cut. */
+static void begin_steps(Sketch *s, const Tiled *t, const Tile *tile)
 {
-	Text line = { .arena = s->arena };
-	Tiled rest;
 	for (int k = 0; k < t->nbefore - (tile->before != BEFORE_EACH); k++)
 		sketch_step(s, "inline %s", t->before[k]);
 	for (int k = 0; k < t->nmiddle; k++)
@@ -397,49 +404,99 @@ void tile_steps(Sketch *s, const Tiled *t, const Tile *tile)
 		sketch_step(s, "cache_write %s", t->block);
 	if (tile->pack != NULL)
 		sketch_step(s, "pack %s %s", tile->pack, tile->layout);
-	TileAxis v = t->out[tile->vector];
-	const char *groups = NULL;
+}
+
+/* The loops of a tile that is cut. */
+typedef struct Pieces {
+	TileAxis v; /* the axis of lanes, or a group's part of it */
+	const char *groups;
+	Cut vec, pix;
+	Outer outer;
+} Pieces;
+
+static Pieces cut_steps(Sketch *s, const Tiled *t, const Tile *tile)
+{
+	Text line = { .arena = s->arena };
+	Pieces p = { .v = t->out[tile->vector] };
 	if (tile->group != 0) {
-		sketch_step(s, "split %s %lld", v.name, (long long)tile->group);
-		groups = child(s, v.name, "o");
-		v = (TileAxis){ child(s, v.name, "i"), tile->group };
+		sketch_step(s, "split %s %lld", p.v.name, (long long)tile->group);
+		p.groups = child(s, p.v.name, "o");
+		p.v = (TileAxis){ child(s, p.v.name, "i"), tile->group };
 	}
-	Cut vec = cut_vector(s, &v, tile->lanes, tile->vectors, v.extent), pix = { 0 };
+	p.vec = cut_vector(s, &p.v, tile->lanes, tile->vectors, p.v.extent);
 	if (tile->pixel >= 0) {
 		const TileAxis *x = &t->out[tile->pixel];
-		pix.lanes = x->name;
+		p.pix.lanes = x->name;
 		if (tile->pixels < x->extent) {
 			sketch_step(s, "split %s %lld", x->name, (long long)tile->pixels);
-			pix = (Cut){ .outer = child(s, x->name, "o"), .lanes = child(s, x->name, "i") };
+			p.pix = (Cut){ .outer = child(s, x->name, "o"), .lanes = child(s, x->name, "i") };
 		}
 	}
-	Outer outer = outer_loops(t, tile, groups, &vec, &pix);
-	const char *last = outer.n > 0 ? outer.loop[outer.n - 1].name : NULL;
-	for (int k = 0; k < outer.n; k++)
-		add_name(&line, outer.loop[k].name);
-	add_name(&line, pix.lanes);
-	add_name(&line, vec.vectors);
-	add_name(&line, vec.lanes);
+	p.outer = outer_loops(t, tile, p.groups, &p.vec, &p.pix);
+	const char *last = p.outer.n > 0 ? p.outer.loop[p.outer.n - 1].name : NULL;
+	for (int k = 0; k < p.outer.n; k++)
+		add_name(&line, p.outer.loop[k].name);
+	add_name(&line, p.pix.lanes);
+	add_name(&line, p.vec.vectors);
+	add_name(&line, p.vec.lanes);
 	if (strchr(text_str(&line) + 1, ' ') != NULL)
 		sketch_step(s, "reorder%s", text_str(&line));
 	if (last != NULL) {
 		sketch_step(s, "compute_at %s %s", t->block, last);
-		if (tile->copy != NULL && vec.outer != NULL) {
-			sketch_step(s, "cache_read %s %s %s", tile->copy, t->block, vec.outer);
+		if (tile->copy != NULL && p.vec.outer != NULL) {
+			sketch_step(s, "cache_read %s %s %s", tile->copy, t->block, p.vec.outer);
 			sketch_step(s, "layout %s.c %s", tile->copy, tile->layout);
 		}
 		reduction_steps(s, t, tile);
-		ahead_steps(s, t, tile, vec.outer);
+		ahead_steps(s, t, tile, p.vec.outer);
 	}
-	step_if(s, "unroll", pix.lanes);
-	step_if(s, "unroll", vec.vectors);
-	sketch_step(s, "vectorize %s", vec.lanes);
-	before_steps(s, t, tile, loop_of_pixels(&outer, groups, vec.outer), &rest);
-	bool tail = v.extent % (tile->lanes * tile->vectors) != 0;
-	int bound = share_steps(s, &outer, (const char *[2]){ tile->last ? pix.outer : NULL, tail ? vec.outer : NULL });
-	if (tile->last && !is_among(&outer, bound, pix.outer))
-		edge_steps(s, &t->out[tile->pixel], tile->pixels, pix.outer, tile->first);
-	if (tail && !is_among(&outer, bound, vec.outer))
-		edge_steps(s, &v, tile->lanes * tile->vectors, vec.outer, false);
+	step_if(s, "unroll", p.pix.lanes);
+	step_if(s, "unroll", p.vec.vectors);
+	sketch_step(s, "vectorize %s", p.vec.lanes);
+	return p;
+}
+
+/* Ends of axes, but of the first `bound` loops. */
+static void end_steps(Sketch *s, const Tiled *t, const Tile *tile, const Pieces *p, int bound)
+{
+	bool tail = p->v.extent % (tile->lanes * tile->vectors) != 0;
+	if (tile->last && !is_among(&p->outer, bound, p->pix.outer))
+		edge_steps(s, &t->out[tile->pixel], tile->pixels, p->pix.outer, tile->first);
+	if (tail && !is_among(&p->outer, bound, p->vec.outer))
+		edge_steps(s, &p->v, tile->lanes * tile->vectors, p->vec.outer, false);
+}
+
+static int share_pieces(Sketch *s, const Tile *tile, const Pieces *p)
+{
+	bool tail = p->v.extent % (tile->lanes * tile->vectors) != 0;
+	const char *const ends[2] = { tile->last ? p->pix.outer : NULL, tail ? p->vec.outer : NULL };
+	return share_steps(s, &p->outer, ends);
+}
+
+void tile_steps(Sketch *s, const Tiled *t, const Tile *tile)
+{
+	Tiled rest;
+	begin_steps(s, t, tile);
+	Pieces p = cut_steps(s, t, tile);
+	before_steps(s, t, tile, loop_of_pixels(&p.outer, p.groups, p.vec.outer), &rest);
+	int bound = share_pieces(s, tile, &p);
+	end_steps(s, t, tile, &p, bound);
 	sketch_loops_but(s, &rest);
+}
+
+void tile_ring_steps(Sketch *s, const Tiled *t, const Tile *tile, const Tiled *made, const Tile *by)
+{
+	const char *rows = t->out[TILE_ROWS].name;
+	const char *last = made->bare ? arena_printf(s->arena, "%s.write", made->block) : made->last;
+	begin_steps(s, t, tile);
+	begin_steps(s, made, by);
+	Pieces p = cut_steps(s, t, tile);
+	int bound = share_pieces(s, tile, &p);
+	sketch_step(s, "compute_at %s %s", last, rows);
+	sketch_step(s, "store_at %s %s", made->result->name, rows);
+	sketch_step(s, "layout %s %s", made->result->name, tile->image);
+	sketch_step(s, "ring %s %s", last, rows);
+	Pieces own = cut_steps(s, made, by);
+	end_steps(s, t, tile, &p, bound);
+	end_steps(s, made, by, &own, 0);
 }

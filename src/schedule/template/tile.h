@@ -13,7 +13,7 @@
 #include "schedule/sketch.h"
 #include "schedule/template/numbers.h"
 
-enum { TILE_AXES = 8, TILE_BLOCKS = 32 };
+enum { TILE_AXES = 8, TILE_BLOCKS = 32, TILE_ROWS = 2 /* the axis of an image's rows */ };
 
 typedef struct TileAxis {
 	const char *name; /* of its loop */
@@ -42,10 +42,7 @@ typedef struct Tiled {
 	TileAxis make[TILE_AXES]; /* loops of the nest that makes it */
 } Tiled;
 
-/*
- * Reads the reduction that computes the call's result, wherever it stands in the set, and the elementwise nests
- * behind it that take it up. False: the call is not of that form.
- */
+/* Reads the reduction that computes the call's result, anywhere in the set, and its elementwise nests. False: none. */
 bool tiled_read(const Sketch *s, const OpCall *call, Tiled *out);
 /* The same of this reduction, a statement of the Fn's body. */
 bool tiled_read_nest(const Sketch *s, const Stmt *nest, Tiled *out);
@@ -59,6 +56,7 @@ typedef enum { AHEAD_NONE, AHEAD_STREAM, AHEAD_TILE } Ahead;
 typedef enum { BEFORE_ALL, BEFORE_PIXELS, BEFORE_EACH } Before;
 
 typedef struct Tile {
+	const char *of;      /* stands before the names of its knobs; NULL: nothing does */
 	int vector;          /* the axis of lanes */
 	int64_t lanes, vectors; /* lanes of one, how many vectors side by side */
 	int64_t group;       /* no tile of lanes has elements of two such parts of their axis; 0: any may */
@@ -66,6 +64,7 @@ typedef struct Tile {
 	int pixel;           /* the axis of pixels; -1: none */
 	int64_t pixels;
 	int outer[TILE_AXES]; /* all axes, outermost first; the pixel and vector axes with what is left of them */
+	bool rows; /* the loop of groups is around that of rows, in which a ring keeps what the tile reads */
 	const char *pack, *layout; /* a constant that is packed, and how; NULL: none */
 	const char *copy; /* a tensor of which each tile of lanes has its part copied, lying as `layout` says; NULL: none */
 	Before before;      /* BEFORE_PIXELS is BEFORE_ALL where no loop of pixels is around those of lanes */
@@ -83,7 +82,7 @@ typedef struct Tile {
 
 /* A tile with axes in order and reduce loops as they are. */
 Tile tile_new(Sketch *s, const Tiled *t);
-/* Steps of the tile, and of the nests that are not part of it. */
+/* Steps of the tile, and of all other nests. */
 void tile_steps(Sketch *s, const Tiled *t, const Tile *tile);
 /* The dimension along which elements of a buffer lie side by side; -1: it has one element. */
 int tile_side(const Buf *b);
@@ -98,10 +97,11 @@ bool tile_wastes_little(int64_t extent, int64_t width);
  * multiply-adds each make at most `body`. Fills option[KNOB_OPTIONS]; returns how many.
  */
 int tile_unrolls(int64_t extent, int64_t sums, int64_t most, int64_t body, int64_t *option);
-/* Vector registers of the target. */
-int64_t tile_registers(const Sketch *s);
+int64_t tile_registers(const Sketch *s); /* vector registers of the target */
 /* The part of the core's FMA rate that tiles of so many of all `blocks` vectors and `extent` pixels may reach. */
 double tile_promise(const Core *core, int64_t blocks, int64_t extent, int64_t vectors, int64_t pixels);
+/* The name of a tile's knob: behind Tile.of. */
+const char *tile_name(Sketch *s, const Tile *tile, const char *knob);
 /* Asks for "tile": of so many vectors and pixels those whose sums, a weight a vector and an input fit the registers. */
 void tile_knob(Sketch *s, int64_t vectors, int64_t pixels, Tile *out);
 /*
