@@ -105,22 +105,33 @@ const Expr *rule_div_aligned(Simp *s, const Expr *e)
 	return ir_div(s->ir, simplify_build(s->ir, &n, e->type), e->arg[1]);
 }
 
+/* The term x/c of a sum, c constant and its coefficient 1; -1: there is none. */
+static int quotient_term(const Affine *n, int64_t *c)
+{
+	for (int i = 0; i < n->n; i++)
+		if (n->t[i].coef == 1 && n->t[i].b == NULL && n->t[i].a->op == IR_DIV &&
+			ir_is_int(n->t[i].a->arg[1], c) && *c > 0)
+			return i;
+	return -1;
+}
+
 const Expr *rule_div_div(Simp *s, const Expr *e)
 {
 	int64_t c, d, cd;
 	Affine n, x;
-	if (!by_constant(e, &d, &n) || n.n != 1 || n.t[0].coef != 1 || n.t[0].a->op != IR_DIV)
+	if (!by_constant(e, &d, &n))
 		return NULL;
-	const Expr *inner = n.t[0].a;
-	if (!ir_is_int(inner->arg[1], &c) || c < 1 || __builtin_mul_overflow(c, d, &cd) ||
-		!ir_fits(cd, e->type) || !simplify_is_exact(s, &n) || !ir_affine_of(inner->arg[0], &x))
+	int at = quotient_term(&n, &c);
+	if (at < 0 || __builtin_mul_overflow(c, d, &cd) || !ir_fits(cd, e->type) || !simplify_is_exact(s, &n) ||
+		!ir_affine_of(n.t[at].a->arg[0], &x))
 		return NULL;
-	int64_t k;
-	if (n.k != 0 && (!simplify_is_exact(s, &x) || __builtin_mul_overflow(n.k, c, &k) ||
-				__builtin_add_overflow(x.k, k, &x.k) || !simplify_is_exact(s, &x)))
+	const Expr *inner = n.t[at].a->arg[0];
+	n.t[at] = n.t[--n.n];
+	if (n.n == 0 && n.k == 0)
+		return ir_div(s->ir, inner, number_like(s, e, cd));
+	if (!simplify_is_exact(s, &x) || !ir_affine_add(&x, &n, c) || !simplify_is_exact(s, &x))
 		return NULL;
-	const Expr *top = n.k == 0 ? inner->arg[0] : simplify_build(s->ir, &x, e->type);
-	return ir_div(s->ir, top, number_like(s, e, cd));
+	return ir_div(s->ir, simplify_build(s->ir, &x, e->type), number_like(s, e, cd));
 }
 
 const Expr *rule_div_mod(Simp *s, const Expr *e)

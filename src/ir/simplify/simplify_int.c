@@ -150,32 +150,27 @@ const Expr *simplify_build(Ir *ir, const Affine *f, DType t)
 	return t.lanes > 1 ? build_vector(ir, f, t) : build_scalar(ir, &own);
 }
 
-/* Is q the quotient x/m as the rules leave it? (y/k)/m is y/(k*m). */
-static bool is_quotient_of(const Expr *q, const Expr *x, const Expr *m)
+/* Is q the quotient x/m as the rules leave it? */
+static bool is_quotient_of(Simp *s, const Expr *q, const Expr *x, const Expr *m)
 {
-	int64_t k, l, n;
 	if (q->op != IR_DIV)
 		return false;
-	if (q->arg[0] == x && q->arg[1] == m)
-		return true;
-	return x->op == IR_DIV && q->arg[0] == x->arg[0] && ir_is_int(x->arg[1], &k) &&
-	       ir_is_int(m, &l) && ir_is_int(q->arg[1], &n) && k > 0 && l > 0 && n / k == l &&
-	       n % k == 0;
+	return (q->arg[0] == x && q->arg[1] == m) || simplify_expr(s, ir_div(s->ir, x, m)) == q;
 }
 
 /* Is term t c * (x/m) * m for this x and m? */
-static bool is_whole_part(const Term *t, const Expr *x, const Expr *m, int64_t c)
+static bool is_whole_part(Simp *s, const Term *t, const Expr *x, const Expr *m, int64_t c)
 {
 	int64_t k, scale;
-	const Expr *q = t->a->op == IR_MUL ? t->a->arg[t->a->arg[1]->op == IR_DIV] : t->a;
-	if (t->b != NULL || !is_quotient_of(q, x, m))
+	if (t->b != NULL)
 		return false;
-	if (q == t->a)
-		return ir_is_int(m, &k) && !__builtin_mul_overflow(c, k, &scale) &&
-		       scale == t->coef;
+	if (t->a->op == IR_DIV)
+		return ir_is_int(m, &k) && !__builtin_mul_overflow(c, k, &scale) && scale == t->coef &&
+		       is_quotient_of(s, t->a, x, m);
+	if (t->a->op != IR_MUL || t->coef != c)
+		return false;
 	const Expr *const *arg = t->a->arg;
-	bool product = t->a->op == IR_MUL && ((arg[0] == q && arg[1] == m) || (arg[0] == m && arg[1] == q));
-	return product && t->coef == c;
+	return (arg[1] == m && is_quotient_of(s, arg[0], x, m)) || (arg[0] == m && is_quotient_of(s, arg[1], x, m));
 }
 
 static void remove_term(Affine *f, int i)
@@ -184,7 +179,7 @@ static void remove_term(Affine *f, int i)
 }
 
 /* c*(x/m)*m + c*(x%m) = c*x, in any ring. */
-static bool join_quotients(Affine *f)
+static bool join_quotients(Simp *s, Affine *f)
 {
 	for (int i = 0; i < f->n; i++) {
 		const Expr *r = f->t[i].a;
@@ -192,7 +187,7 @@ static bool join_quotients(Affine *f)
 			continue;
 		for (int j = 0; j < f->n; j++) {
 			int64_t c = f->t[i].coef;
-			if (!is_whole_part(&f->t[j], r->arg[0], r->arg[1], c))
+			if (!is_whole_part(s, &f->t[j], r->arg[0], r->arg[1], c))
 				continue;
 			Affine x, joined = *f;
 			remove_term(&joined, i > j ? i : j);
@@ -236,7 +231,7 @@ const Expr *rule_linear(Simp *s, const Expr *e)
 	Affine f;
 	if (!ir_affine_of(e, &f))
 		return NULL;
-	while (join_quotients(&f) || join_aligned(s, &f))
+	while (join_quotients(s, &f) || join_aligned(s, &f))
 		;
 	return simplify_build(s->ir, &f, e->type);
 }

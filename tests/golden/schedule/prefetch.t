@@ -146,7 +146,7 @@ fn f(
 		for h in 0..8 {
 			for c in 0..16 {
 				for w.f in 0..1 unrolled {
-					prefetch w[t * 8 + 8, (h * 3 + c * 3 / 16) % 8 * 2, (h * 3 + c * 3 / 16) / 8]
+					prefetch w[t * 8 + 8, (h * 3 + c * 3 / 16) % 8 * 2, (h * 48 + c * 3) / 128]
 				}
 				for k in 0..3 {
 					for o in 0..8 {
