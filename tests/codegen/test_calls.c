@@ -79,6 +79,13 @@ static const struct {
 		"\talloc m: f32[24]\n\tfor c in 0..24 {\n\t\tm[(c * 5 + 3) % 24] = x[c, w] * s\n\t}\n"
 		"\tfor o in 0..3 {\n\t\tfor v in 0..8 vector {\n\t\t\ty[o * 8 + v, w] = select(u, m[o * 8 + v], f32(t & "
 	    "i32(15)))\n\t\t}\n\t}\n}\n" },
+	/* A register that is read in parts. */
+	{ "halves and lanes", true,
+		"fn f(x: in f32[32], y: out f32[16]) {\n\tcall h(0, x[0:32], y[0:16])\n\tcall h(8, x[0:32], y[0:16])\n}\n"
+		"sub fn h(n: i64, x: in f32[32], y: inout f32[16]) {\n\talloc t: f32[16] @local\n"
+		"\tt[ramp(0, 1, 16)] = x[ramp(n, 1, 16)]\n"
+		"\tt[ramp(0, 1, 16)] = t[ramp(0, 1, 16)] + x[ramp(n + 4, 1, 16)]\n"
+		"\ty[ramp(n, 1, 8)] = t[ramp(1, 1, 8)] - t[ramp(8, 1, 8)]\n\ty[n] = y[n] + t[11] * t[0]\n}\n" },
 	/* Constants that a prepare Fn makes; names of a block and of a buffer are two things. */
 	{ "prepare", true,
 		"prepare fn p(c: const f32[6], d: out f32[6]) {\n\tcall q(0, c[0:6], d[0:6])\n\tcall q(3, c[0:6], d[0:6])\n}\n"

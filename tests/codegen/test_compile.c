@@ -184,7 +184,7 @@ START_TEST(several_threads)
 }
 END_TEST
 
-/* 40 vectors that all live at once do not fit 16 registers. */
+/* 40 vectors that all live at once do not fit 16 registers; parts of a register need no memory. */
 START_TEST(reports)
 {
 	Arena *a = arena_new();
@@ -198,10 +198,13 @@ START_TEST(reports)
 		text_add(&text, "\tlet a%d: f32x8 = x[ramp(%d, 1, 8)]\n", k, 8 * k);
 	for (int k = 0; k < 40; k++)
 		text_add(&text, "\ty[ramp(%d, 1, 8)] = a%d * a%d + a%d\n", 8 * k, k, (k + 13) % 40, (k + 29) % 40);
-	text_add(&text, "\ty[0] = big[i64(x[0])]\n}\n");
+	text_add(&text, "\ty[0] = big[i64(x[0])]\n}\n\n"
+					"fn parts(x: in f32[8], y: out f32[4]) {\n\talloc t: f32[8] @local\n"
+					"\tt[ramp(0, 1, 8)] = x[ramp(0, 1, 8)]\n"
+					"\ty[ramp(0, 1, 4)] = t[ramp(0, 1, 4)] + t[ramp(4, 1, 4)]\n\ty[1] = t[5]\n}\n");
 	Target t = level("x86-64-v3");
 	Module m = compile(a, text.at, &t, NULL);
-	ck_assert_int_eq(m.image.nentry, 2);
+	ck_assert_int_eq(m.image.nentry, 3);
 	ck_assert_str_eq(m.report[0].name, "few");
 	ck_assert_int_eq(m.report[0].spills, 0);
 	ck_assert_int_eq((int)m.image.entry[0].work_bytes, 0);
@@ -210,6 +213,7 @@ START_TEST(reports)
 	ck_assert_int_gt(m.report[1].frame_bytes, 320);
 	ck_assert_int_gt(m.report[1].code_bytes, 500);
 	ck_assert_int_eq((int)m.image.entry[1].work_bytes, 4032);
+	ck_assert_int_eq((int)m.image.entry[2].work_bytes, 0);
 	arena_free(a);
 }
 END_TEST

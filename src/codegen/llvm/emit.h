@@ -14,6 +14,8 @@
 
 #include <llvm-c/Core.h>
 
+enum { EMIT_PART_LANES = 64 /* of a register that is read in parts: the longest vector loop */ };
+
 typedef struct Val {
 	LLVMValueRef v; /* NULL: not known */
 	int level;

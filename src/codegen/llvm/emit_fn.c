@@ -1,5 +1,6 @@
 /*
- * A lowered Fn's statements. Allocs that are only accessed as a whole become values (allocas that mem2reg removes).
+ * A lowered Fn's statements. Allocs that are only stored as a whole, and read at constant places, become values
+ * (allocas that mem2reg removes).
  * The others lie in the thread's workspace, where allocs of disjoint scopes share a place.
  */
 #include "codegen/llvm/emit_device.h"
@@ -30,24 +31,26 @@ bool emit_refuse(Emit *e, const Stmt *s, ErrCode code, const char *fmt, ...)
 
 static bool list(Emit *e, const Stmt *s);
 
-static void check_access(Emit *e, const char *buf, const Expr *idx)
+/* A whole alloc or, to be read on a CPU, neighbours in it: the rest of a register is a shuffle there. */
+static void check_access(Emit *e, const char *buf, const Expr *idx, bool store)
 {
 	Place *p = emit_place(e, buf);
-	int64_t n;
+	int64_t n, first = 0, stride = 1, lanes = idx->type.lanes;
 	if (!p->reg)
 		return;
-	bool whole = ir_is_int(p->buf->shape[0], &n) && idx->type.lanes == n;
+	bool known = ir_is_int(p->buf->shape[0], &n);
 	if (idx->op == IR_RAMP)
-		whole = whole && ir_is_const(idx->arg[0], 0) && ir_is_const(idx->arg[1], 1);
+		known = known && ir_is_int(idx->arg[0], &first) && ir_is_int(idx->arg[1], &stride) && stride == 1;
 	else
-		whole = whole && n == 1 && ir_is_const(idx, 0);
-	p->reg = whole;
+		known = known && lanes == 1 && ir_is_int(idx, &first);
+	bool whole = known && first == 0 && lanes == n;
+	p->reg = whole || (known && !store && !e->device && first >= 0 && first + lanes <= n && n <= EMIT_PART_LANES);
 }
 
 static void check_load(const Expr *x, void *arg)
 {
 	if (x->op == IR_LOAD)
-		check_access(arg, x->name, x->arg[0]);
+		check_access(arg, x->name, x->arg[0], false);
 }
 
 static bool check_stmt(Stmt *s, void *arg)
@@ -55,7 +58,7 @@ static bool check_stmt(Stmt *s, void *arg)
 	Emit *e = arg;
 	ir_each_node_of(s, check_load, e);
 	if (s->kind == ST_STORE)
-		check_access(e, s->store.dst.buf, s->store.dst.idx[0]);
+		check_access(e, s->store.dst.buf, s->store.dst.idx[0], true);
 	for (int k = 0; s->kind == ST_REDUCE && k < s->reduce.n; k++)
 		emit_place(e, s->reduce.dst[k].buf)->reg = false;
 	return true;

@@ -324,6 +324,22 @@ bool emit_loads_zeros(const Emit *e, const Expr *x)
 	return (e->device && x->type.lanes == 1) || (x->arg[0]->op == IR_RAMP && ir_is_const(x->arg[0]->arg[1], 1));
 }
 
+/* All lanes of a register, or some neighbours. */
+static LLVMValueRef load_register(Emit *e, const Place *p, const Expr *idx, DType t)
+{
+	int64_t n = 1, first = 0;
+	ir_is_int(p->buf->shape[0], &n);
+	ir_is_int(idx->op == IR_RAMP ? idx->arg[0] : idx, &first);
+	if (t.lanes == n)
+		return LLVMBuildLoad2(e->b, emit_type(e, t), p->ptr, "");
+	LLVMValueRef v = LLVMBuildLoad2(e->b, emit_type(e, dtype_vector(t, (int)n)), p->ptr, ""), lane[EMIT_PART_LANES];
+	if (t.lanes == 1)
+		return LLVMBuildExtractElement(e->b, v, emit_int(e->i32, first), "");
+	for (int k = 0; k < t.lanes; k++)
+		lane[k] = emit_int(e->i32, first + k);
+	return LLVMBuildShuffleVector(e->b, v, LLVMGetUndef(LLVMTypeOf(v)), LLVMConstVector(lane, (unsigned)t.lanes), "");
+}
+
 LLVMValueRef emit_load(Emit *e, const Expr *x)
 {
 	const Place *p = emit_place(e, x->name);
@@ -333,7 +349,7 @@ LLVMValueRef emit_load(Emit *e, const Expr *x)
 	LLVMValueRef v;
 	assert(p->buf != NULL && x->nargs == 1);
 	if (p->reg)
-		return LLVMBuildLoad2(e->b, emit_type(e, t), p->ptr, "");
+		return load_register(e, p, idx, t);
 	if (t.bits < 8)
 		return load_packed_lanes(e, p, x);
 	if (t.lanes == 1) {
