@@ -10,6 +10,7 @@
  * of its runs' medians. --target takes a file that describes this machine otherwise (docs/targets.md).
  */
 #include "cost_model/cost_model.h"
+#include "cost_model/learned_file.h"
 #include "db/look.h"
 #include "schedule/space.h"
 
@@ -39,7 +40,7 @@ typedef struct Class {
 typedef struct Bench {
 	Arena *arena;
 	Db *db;
-	const char *cost_model, *target_file;
+	const char *cost_model, *target_file, *beside; /* beside: the learned model of the database */
 	bool each_task;
 	Target target[THREADS]; /* by threads - 1 */
 	Class class[CLASSES];
@@ -133,8 +134,10 @@ static void estimate(Bench *b, const Task *task, const Target *target)
 	size_t kept = 0;
 	Cost cost;
 	Err err = { 0 };
-	if (!cost_open(&cost, b->scratch, b->cost_model, target, &err))
+	if (!cost_open(&cost, b->scratch, b->cost_model, b->beside, target, &err))
 		die(&err);
+	if (cost_note(&cost) != NULL)
+		fprintf(stderr, "bench_estimate: %s\n", cost_note(&cost));
 	for (size_t i = 0; i < b->point.n; i++) {
 		Point p = b->point.at[i];
 		Arena *a = arena_new();
@@ -260,6 +263,7 @@ int main(int argc, char **argv)
 	for (int i = 0; i < THREADS; i++)
 		if (!target_resolve(&b.target[i], b.target_file != NULL ? b.target_file : "host", i + 1, NULL, 0, &err))
 			die(&err);
+	b.beside = learned_path(b.arena, path, b.target[0].kind);
 	b.db = db_open(path, DB_READ, &err);
 	if (b.db == NULL || !db_each_task(b.db, take_task, &b, &err))
 		die(&err);

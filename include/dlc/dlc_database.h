@@ -77,4 +77,34 @@ typedef struct DlcStats {
 } DlcStats;
 DLC_API DlcFault dlc_database_stats(DlcDatabase *d, DlcStats *out, DlcFailure *why);
 
+/* How well schedules of Tasks that were held out of training are told apart, by the estimate and by the model. */
+typedef struct DlcModelScore {
+	const char *operation; /* "all" first */
+	int tasks, schedules;
+	double rank_estimate, rank_model; /* correlation of ranks inside a Task, the mean */
+	double pick_estimate, pick_model; /* time of what is ranked first over the best */
+} DlcModelScore;
+typedef struct DlcModelPredictor {
+	const char *name, *meaning;
+	double gain; /* its share of what the model has made the error smaller by */
+} DlcModelPredictor;
+/* A learned cost model, the file beside a database; the database's until the next call. */
+typedef struct DlcModelInfo {
+	const char *path, *kind;
+	char data[DLC_ID];  /* hash of the ids of the runs that it was trained on */
+	int64_t trained_s, runs, schedules;
+	int tasks, targets, trees;
+	const DlcModelScore *score;
+	int nscore;
+	const DlcModelPredictor *predictor; /* the most important first */
+	int npredictor;
+	int current;      /* dlc_database_model: the database's runs are those, ... */
+	int64_t runs_now; /* ... and how many there are now */
+} DlcModelInfo;
+/* Learns from the records of all databases; the file lies beside d. kind: of targets, NULL: "cpu". out may be NULL. */
+DLC_API DlcFault dlc_database_train(DlcDatabase *d, DlcDatabase *const *more, int nmore, const char *kind,
+	const DlcModelInfo **out, DlcFailure *why);
+/* DLC_FAULT_MISSING: there is none. */
+DLC_API DlcFault dlc_database_model(DlcDatabase *d, const char *kind, const DlcModelInfo **out, DlcFailure *why);
+
 #endif

@@ -5,6 +5,7 @@
 #include "compile/compile.h"
 #include "compile/lock_file.h"
 #include "api/headroom.h"
+#include "api/learned_model.h"
 
 #include <string.h>
 
@@ -98,7 +99,7 @@ static bool compile_in(Arena *a, DlcNetwork *n, const DlcCompileOptions *o, DlcB
 			return fail(err, ERR_INPUT, name, "is a lock for another target than this one");
 		c.lock = lock;
 	}
-	if (!cost_open(&cost, a, o->cost_model, &b->target, err))
+	if (!session_cost(s, o->cost_model, o->database, o->ndatabase, &b->target, &cost, a, err))
 		return false;
 	b->compiled = compile_model(a, dag_copy(a, n->dag), &c, err);
 	cost_close(&cost);

@@ -5,6 +5,7 @@
 #include "api/session.h"
 
 #include "api/headroom.h"
+#include "api/learned_model.h"
 #include "codegen/codegen.h"
 #include "compile/compile.h"
 #include "runtime/device.h"
@@ -365,7 +366,9 @@ static bool tune(Tuning *x, DlcTuneResult *out, Err *err)
 		return false;
 	x->ask.dag = dag_copy(x->arena, x->network->dag);
 	x->part = compile_tasks(x->arena, x->ask.dag, &x->target, err);
-	if (x->part == NULL || !cost_open(&x->cost, x->arena, x->r->cost_model, &x->target, err))
+	if (x->part == NULL ||
+		!session_cost(x->session, x->r->cost_model, x->r->database, x->r->ndatabase, &x->target, &x->cost, x->arena,
+			err))
 		return false;
 	fill(x, db);
 	if (!x->r->dry_run && !describe_device(x, err)) {

@@ -40,7 +40,7 @@
 	{ .name = "cost-model", \
 		.kind = OPT_TEXT, \
 		.arg = "NAME[:FILE]", \
-		.help = "what ranks schedules that were not measured: analytic (default)" }
+		.help = "what ranks schedules that were not measured: analytic (default), xgboost" }
 #define OPTION_DB \
 	{ .name = "tuning-db", \
 		.field = "database", \

@@ -7,9 +7,11 @@
  */
 #include "cost_model/cost_model.h"
 
-#include "cost_model/grid.h"
 #include "cost_model/cost.h"
+#include "cost_model/estimate.h"
+#include "cost_model/grid.h"
 #include "cost_model/leaf.h"
+#include "cost_model/tally.h"
 
 #include <math.h>
 
@@ -25,7 +27,7 @@ static double together(const CostSum *s, const Target *t)
 	return most + COST_HIDDEN * (sum - most);
 }
 
-static double set_ns(const KernelSet *ks, const Target *target)
+static double core_set_ns(const KernelSet *ks, const Target *target, Tally *tally)
 {
 	double cycles = 1;
 	for (size_t i = 0; i < ks->n; i++) {
@@ -33,6 +35,7 @@ static double set_ns(const KernelSet *ks, const Target *target)
 		if (fn->kind != FN_RUN)
 			continue;
 		Walk w = walk_begin(ks, fn, target, &leaf_costs);
+		w.tally = tally;
 		walk_list(&w, fn->body);
 		/* Constants are cold in every run: the rest of the network has passed through the caches since the last one. */
 		double constants = 0;
@@ -41,9 +44,16 @@ static double set_ns(const KernelSet *ks, const Target *target)
 				constants += (double)nest_elements(&w.nest, fn->param[k].buf) * fn->param[k].buf->type.bits / 8;
 		for (int level = 0; level < TARGET_CACHES && target->cache[level].bytes != 0; level++)
 			w.sum.bytes[level] = fmax(w.sum.bytes[level], constants);
+		if (tally != NULL)
+			tally_fn(&w, fn, constants);
 		cycles += COST_CALL + together(&w.sum, target);
 	}
 	return cycles / target->core.ghz;
+}
+
+double estimate_set_ns(const KernelSet *ks, const Target *target, Tally *tally)
+{
+	return target_has_blocks(target) ? grid_set_ns(ks, target, tally) : core_set_ns(ks, target, tally);
 }
 
 /* ---- the row: its state is the Target ---- */
@@ -61,7 +71,7 @@ static void estimate_analytic(const void *state, const CostCandidate *x, int n, 
 {
 	const Target *t = state;
 	for (int i = 0; i < n; i++)
-		ns[i] = target_has_blocks(t) ? grid_set_ns(x[i].ks, t) : set_ns(x[i].ks, t);
+		ns[i] = estimate_set_ns(x[i].ks, t, NULL);
 }
 
 const CostModel cost_analytic = { .name = "analytic",

@@ -4,8 +4,9 @@
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
-const CostModel *const cost_models[] = { &cost_analytic, NULL };
+const CostModel *const cost_models[] = { &cost_analytic, &cost_xgboost, NULL };
 
 const CostModel *cost_model_find(const char *name, Err *err)
 {
@@ -23,14 +24,21 @@ const CostModel *cost_model_find(const char *name, Err *err)
 	return NULL;
 }
 
-bool cost_open(Cost *c, Arena *a, const char *name, const Target *target, Err *err)
+bool cost_open(Cost *c, Arena *a, const char *name, const char *beside, const Target *target, Err *err)
 {
 	const char *file = name != NULL ? strchr(name, ':') : NULL;
 	const CostModel *row = cost_model_find(name, err);
 	if (row == NULL)
 		return false;
-	*c = (Cost){ row, row->open(a, target, file != NULL ? file + 1 : NULL, err) };
+	if (row->file && file != NULL && access(file + 1, F_OK) != 0)
+		return fail(err, ERR_MISSING, file + 1, "there is no such file of a cost model");
+	*c = (Cost){ row, row->open(a, target, file != NULL ? file + 1 : row->file ? beside : NULL, err) };
 	return c->state != NULL;
+}
+
+const char *cost_note(const Cost *c)
+{
+	return c->row->note != NULL ? c->row->note(c->state) : NULL;
 }
 
 Cost cost_or_first(const Cost *given, Arena *a, const Target *target)
@@ -38,7 +46,7 @@ Cost cost_or_first(const Cost *given, Arena *a, const Target *target)
 	Cost c = { 0 };
 	if (given != NULL)
 		return *given;
-	bool opened = cost_open(&c, a, NULL, target, NULL);
+	bool opened = cost_open(&c, a, NULL, NULL, target, NULL);
 	assert(opened && "the first row needs nothing");
 	(void)opened;
 	return c;

@@ -16,12 +16,15 @@ typedef struct CostCandidate {
 
 typedef struct CostModel {
 	const char *name, *doc;
+	bool file; /* it reads one: that of NAME:FILE, or the one beside the database */
 	int batch; /* candidates that it likes at a time; 0 or 1 where a batch, held in memory at once, gains nothing */
 	/*
-	 * A state for one target, in the arena; path: a file of what was learned, NULL: nothing was. NULL and err where the
-	 * row refuses.
+	 * A state for one target, in the arena; path: a file of what was learned, which may be missing or no use; NULL:
+	 * there is none. NULL and err where the row refuses.
 	 */
 	void *(*open)(Arena *a, const Target *target, const char *path, Err *err);
+	/* A sentence for the user: why a file is not used; NULL: none. May be NULL. */
+	const char *(*note)(const void *state);
 	/* Nanoseconds of one call of each candidate's run Fns; > 0. Several threads may ask one state. */
 	void (*estimate)(const void *state, const CostCandidate *x, int n, double *ns);
 	/* Nanoseconds that were measured. Nobody may ask or tell meanwhile. NULL: the row does not learn. */
@@ -29,7 +32,7 @@ typedef struct CostModel {
 	void (*close)(void *state); /* NULL: the state is the arena's alone */
 } CostModel;
 
-extern const CostModel cost_analytic;
+extern const CostModel cost_analytic, cost_xgboost;
 extern const CostModel *const cost_models[]; /* the first is taken where none is named; ends with NULL */
 
 typedef struct Cost {
@@ -39,8 +42,12 @@ typedef struct Cost {
 
 /* The row that the user named, NAME or NAME:FILE; NULL: the first row. ERR_USAGE with all rows: none has the name. */
 const CostModel *cost_model_find(const char *name, Err *err);
-/* The same, opened. */
-bool cost_open(Cost *c, Arena *a, const char *name, const Target *target, Err *err);
+/*
+ * The same, opened. beside: the file of a row that reads one, where the user names none; may be NULL. A file that the
+ * user names must be there.
+ */
+bool cost_open(Cost *c, Arena *a, const char *name, const char *beside, const Target *target, Err *err);
+const char *cost_note(const Cost *c); /* NULL: there is nothing to say */
 /* `given`, or where it is NULL the first row, opened in the arena. */
 Cost cost_or_first(const Cost *given, Arena *a, const Target *target);
 void cost_estimate(const Cost *c, const CostCandidate *x, int n, double *ns);

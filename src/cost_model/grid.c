@@ -12,6 +12,7 @@
 
 #include "cost_model/cost.h"
 #include "cost_model/leaf.h"
+#include "cost_model/tally.h"
 #include "cost_model/warp.h"
 #include "ir/query.h"
 #include "target/occupancy.h"
@@ -155,10 +156,16 @@ static double kernel_ns(Walk *w, const Stmt *s)
 	double *bytes = target_has_warps(t) ? x.bytes : w->sum.bytes;
 	for (int k = 0; k < TARGET_CACHES && t->cache[k].bytes != 0; k++)
 		bytes[k] = fmax(bytes[k], constants);
-	return (target_has_warps(t) ? launch_cycles(&x, t) : core_cycles(w, x.blocks, t)) / t->core.ghz;
+	double ns = (target_has_warps(t) ? launch_cycles(&x, t) : core_cycles(w, x.blocks, t)) / t->core.ghz;
+	if (w->tally != NULL) {
+		w->tally->constants += constants;
+		w->tally->code += w->sum.code;
+		tally_launch(w->tally, &x, t, bytes, ns);
+	}
+	return ns;
 }
 
-double grid_set_ns(const KernelSet *ks, const Target *t)
+double grid_set_ns(const KernelSet *ks, const Target *t, Tally *tally)
 {
 	static const WalkCosts warps = { warp_cost, warp_other_cost };
 	double ns = 0;
@@ -167,6 +174,9 @@ double grid_set_ns(const KernelSet *ks, const Target *t)
 		if (fn->kind != FN_RUN)
 			continue;
 		Walk w = walk_begin(ks, fn, t, target_has_warps(t) ? &warps : &leaf_costs);
+		w.tally = tally;
+		if (tally != NULL)
+			tally->fns++;
 		bool alone = false; /* a launch of statements without bound loops is open */
 		for (const Stmt *s = fn->body; s != NULL; s = s->next) {
 			if (s->kind == ST_LET || s->kind == ST_ALLOC)

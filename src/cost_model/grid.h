@@ -5,7 +5,9 @@
 #include "ir/ir.h"
 #include "target/target.h"
 
-/* Nanoseconds of one call of the set's run Fns: of all their launches, one after the other. */
-double grid_set_ns(const KernelSet *ks, const Target *target);
+struct Tally;
+
+/* Nanoseconds of one call of the set's run Fns: of all their launches, one after the other. As estimate_set_ns. */
+double grid_set_ns(const KernelSet *ks, const Target *target, struct Tally *tally);
 
 #endif

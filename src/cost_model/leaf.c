@@ -10,9 +10,11 @@
 #include "cost_model/leaf.h"
 
 #include "cost_model/cost.h"
+#include "cost_model/tally.h"
 #include "cost_model/traffic.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct Reach {
@@ -234,11 +236,11 @@ static double operands(const Leaf *f)
 	return fmax(least, 0) + 1;
 }
 
-static double body_cycles(const Leaf *f, bool reduces, double *instructions)
+static LeafFacts body_facts(const Leaf *f, bool reduces)
 {
 	const Target *t = f->w->target;
 	double rate = t->core.fma_rate, latency = t->core.fma_latency;
-	double regs = t->vector_regs;
+	double regs = t->vector_regs, sums = 0;
 	double work = f->copies * f->vectors * f->ops, loads, stores = 0, wait = 0, spilled = 0;
 	if (reduces) {
 		LeafSums h = leaf_sums(f->w, f->serial, f->vectors, f->dst.at, f->dst.known ? f->dst.stride : NULL);
@@ -251,18 +253,39 @@ static double body_cycles(const Leaf *f, bool reduces, double *instructions)
 		loads += memory * f->dst.lanes / f->vectors;
 		stores = memory * f->dst.lanes / f->vectors;
 		wait = h.bodies != 0 ? latency * f->copies * f->vectors / h.count : 0;
+		sums = h.bodies != 0 ? h.count : 0;
 	} else {
 		loads = count_loads(f, regs);
 		stores = f->dst.registers ? 0 : f->copies * f->dst.lanes;
 	}
 	double folded = fmin(loads, work); /* a memory operand is no instruction of its own */
-	*instructions = work + loads - folded / 2 + stores + f->w->tests * f->copies + COST_BODY;
+	double instructions = work + loads - folded / 2 + stores + f->w->tests * f->copies + COST_BODY;
 	if (f->w->masked)
-		*instructions += f->copies * f->vectors;
-	double load = loads / t->core.loads, store = stores / t->core.stores;
-	double most = fmax(fmax(work / rate, load), fmax(store, *instructions / t->core.decode));
-	double sum = work / rate + load + store;
-	return fmax(most, wait) + COST_SPILL * spilled + COST_HIDDEN / 2 * (sum - most > 0 ? sum - most : 0);
+		instructions += f->copies * f->vectors;
+	LeafFacts o = { .bodies = f->bodies, .copies = f->copies, .vectors = f->vectors, .instructions = instructions,
+		.work = work / rate, .load = loads / t->core.loads, .store = stores / t->core.stores,
+		.decode = instructions / t->core.decode, .wait = wait, .spill = COST_SPILL * spilled, .sums = sums,
+		.registers = sums + operands(f), .serial = f->serial, .vector = f->vector, .bits = f->bits };
+	double most = fmax(fmax(o.work, o.load), fmax(o.store, o.decode));
+	double sum = o.work + o.load + o.store;
+	o.cycles = fmax(most, wait) + o.spill + COST_HIDDEN / 2 * (sum - most > 0 ? sum - most : 0);
+	return o;
+}
+
+/* Accesses of each kind in one body. */
+static void count_accesses(const Leaf *f, LeafFacts *o)
+{
+	for (int i = 0; i <= f->nload; i++) {
+		const Reach *r = i < f->nload ? &f->load[i] : &f->dst;
+		if (r->at == NULL || r->registers)
+			continue;
+		double lanes = f->vector >= 0 && r->known ? (double)llabs(r->stride[f->vector]) : f->vector >= 0 ? 2 : 0;
+		double times = r->distinct * r->lanes;
+		*(lanes > 1 ? &o->gathers : lanes == 1 ? &o->vector_accesses : &o->scalars) += times;
+		int64_t step = f->serial >= 0 ? llabs(r->stride[f->serial]) * r->at->buf->type.bits / 8 : 0;
+		o->far += step >= TALLY_PAGE ? times : 0;
+		o->aliased += step >= TALLY_PAGE && step % TALLY_PAGE == 0 ? times : 0;
+	}
 }
 
 /* Adds what a leaf reads or writes of one buffer. */
@@ -279,7 +302,7 @@ static void add_stream(const Reach *r, bool writes, Stream *m, int *count, CostN
 static void leaf_cost(Walk *w, const Access *dst, const Expr *value, bool reduces)
 {
 	Leaf f = { .w = w };
-	double instructions, outside = 1;
+	double outside = 1;
 	const NestBuf *b = nest_buf(&w->nest, dst->buf);
 	f.bits = b != NULL ? b->buf->type.bits : 32;
 	find_loops(&f);
@@ -287,10 +310,11 @@ static void leaf_cost(Walk *w, const Access *dst, const Expr *value, bool reduce
 	f.dst = reach(&f, dst);
 	if (reduces && value->op != IR_MUL)
 		f.ops += 1; /* a product is fused with the sum */
-	w->sum.cycles += f.bodies * body_cycles(&f, reduces, &instructions);
+	LeafFacts facts = body_facts(&f, reduces);
+	w->sum.cycles += f.bodies * facts.cycles;
 	for (int l = 0; l < f.serial; l++)
 		outside *= w->nest.loop[l].kind == LOOP_UNROLLED ? (double)w->nest.loop[l].n : 1;
-	w->sum.code += instructions * outside;
+	w->sum.code += facts.instructions * outside;
 	Stream m[ACCESSES];
 	double bytes[TARGET_CACHES];
 	int count = 0;
@@ -305,6 +329,10 @@ static void leaf_cost(Walk *w, const Access *dst, const Expr *value, bool reduce
 	traffic_of(&w->nest, m, count, w->target, bytes);
 	for (int k = 0; k < TARGET_CACHES; k++)
 		w->sum.bytes[k] += bytes[k] * w->share;
+	if (w->tally != NULL) {
+		count_accesses(&f, &facts);
+		tally_leaf(w, &facts, m, count);
+	}
 }
 
 static void other_cost(Walk *w, const Stmt *s)
@@ -315,6 +343,8 @@ static void other_cost(Walk *w, const Stmt *s)
 			if (w->nest.loop[l].kind != LOOP_VECTOR)
 				outer *= (double)w->nest.loop[l].n;
 		w->sum.cycles += outer * COST_ENTER;
+		if (w->tally != NULL)
+			tally_loop(w, s, outer);
 	} else if (s->kind == ST_CALL || s->kind == ST_BARRIER) {
 		w->sum.cycles += COST_CALL * w->share;
 	}

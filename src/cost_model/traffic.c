@@ -34,8 +34,7 @@ double traffic_footprint(Run *run, int count, int64_t elements, int bytes_each, 
 	return bytes < all + line ? bytes : all + line;
 }
 
-/* Of the cache lines that loops [from, nloop) touch. */
-static double footprint(const CostNest *n, const Stream *m, int from, int line)
+double traffic_stream(const CostNest *n, const Stream *m, int from, int line)
 {
 	Run run[NEST_LOOPS];
 	int count = 0;
@@ -45,11 +44,11 @@ static double footprint(const CostNest *n, const Stream *m, int from, int line)
 	return traffic_footprint(run, count, m->elements, m->bytes, line);
 }
 
-static double footprints(const CostNest *n, const Stream *m, int count, int from, int line)
+double traffic_streams(const CostNest *n, const Stream *m, int count, int from, int line)
 {
 	double sum = 0;
 	for (int i = 0; i < count; i++)
-		sum += footprint(n, &m[i], from, line);
+		sum += traffic_stream(n, &m[i], from, line);
 	return sum;
 }
 
@@ -61,7 +60,7 @@ void traffic_of(const CostNest *n, const Stream *m, int count, const Target *t, 
 		out[level] = 0;
 		if (t->cache[level].bytes == 0)
 			continue;
-		while (from > 0 && footprints(n, m, count, from - 1, t->line_bytes) <= room)
+		while (from > 0 && traffic_streams(n, m, count, from - 1, t->line_bytes) <= room)
 			from--;
 		if (from == 0)
 			continue; /* all of it fits, and is there already */
@@ -72,7 +71,7 @@ void traffic_of(const CostNest *n, const Stream *m, int count, const Target *t, 
 				stays = stays && m[i].stride[l] == 0;
 				times *= stays ? 1 : (double)n->loop[l].n;
 			}
-			out[level] += footprint(n, &m[i], from, t->line_bytes) * times * (m[i].writes ? 2 : 1);
+			out[level] += traffic_stream(n, &m[i], from, t->line_bytes) * times * (m[i].writes ? 2 : 1);
 		}
 	}
 }

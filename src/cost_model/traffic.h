@@ -25,6 +25,9 @@ typedef struct Run {
 
 /* Bytes of the lines that accesses touch which move along all runs; of a buffer of so many elements. Sorts the runs. */
 double traffic_footprint(Run *run, int count, int64_t elements, int bytes_each, int line);
+/* Bytes of the lines that one stream, or all of them together, touch in loops [from, nloop). */
+double traffic_stream(const CostNest *n, const Stream *m, int from, int line);
+double traffic_streams(const CostNest *n, const Stream *m, int count, int from, int line);
 /* Bytes that come from beyond each cache level; out[TARGET_CACHES]. */
 void traffic_of(const CostNest *n, const Stream *m, int count, const Target *t, double out[TARGET_CACHES]);
 

@@ -31,6 +31,7 @@ typedef struct Reach {
 	double times;   /* instructions of a thread in one body */
 	double cycles;  /* of L1 or shared memory for one such instruction of a warp */
 	double sectors; /* of global memory that it touches */
+	double wanted;  /* bytes of the elements */
 	Flow flow;      /* where it is global and known */
 } Reach;
 
@@ -225,6 +226,7 @@ static void reach(Leaf *f, const Access *a, Reach *r)
 	} else {
 		double lines = lanes > 0 ? pieces(byte, lanes, bytes, t->line_bytes) : t->blocks.warp;
 		r->sectors = lanes > 0 ? pieces(byte, lanes, bytes, COST_SECTOR) : t->blocks.warp;
+		r->wanted = fmin(r->sectors * COST_SECTOR, (double)bytes * (lanes > 0 ? lanes : t->blocks.warp));
 		r->cycles = lines * t->line_bytes / rate;
 		r->known = r->known && reuse_flow(n, a, r->at->buf, &r->flow);
 	}
@@ -302,6 +304,8 @@ static double add_traffic(Leaf *f)
 		if (r->at == NULL || r->where != IN_GLOBAL)
 			continue;
 		double all = r->times * r->sectors * COST_SECTOR * f->warps * f->bodies;
+		w->launch->asked += all;
+		w->launch->wanted += r->times * r->wanted * f->warps * f->bodies;
 		bool twice = false; /* taps of one window: the same memory */
 		for (int k = 0; k < i; k++)
 			twice |= f->load[k].at == r->at && f->load[k].where == IN_GLOBAL;

@@ -19,6 +19,7 @@ typedef struct Launch {
 	double issued;   /* instructions of warps */
 	double near;     /* cycles of L1 and shared memory */
 	double bytes[TARGET_CACHES]; /* from beyond each cache, of all blocks */
+	double asked, wanted; /* bytes of the sectors that its loads and stores touch, and of their elements */
 	double latency;  /* cycles from its start to its end if the unit has nothing else to do */
 	int regs;        /* of a thread, at most */
 	int tensors;     /* used, in global memory */

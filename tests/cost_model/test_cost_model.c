@@ -275,8 +275,9 @@ static const struct {
 } names[] = {
 	{ NULL, NULL },
 	{ "analytic", NULL },
-	{ "analyti", "there is no such cost model; there are: analytic" },
-	{ "", "there is no such cost model; there are: analytic" },
+	{ "xgboost", NULL },
+	{ "analyti", "there is no such cost model; there are: analytic, xgboost" },
+	{ "", "there is no such cost model; there are: analytic, xgboost" },
 	{ "analytic:x", "the cost model analytic reads no file" },
 };
 
@@ -286,10 +287,10 @@ START_TEST(cost_models_are_opened_by_name)
 	Target target = cpu(1);
 	Cost cost;
 	Err err = { 0 };
-	bool opened = cost_open(&cost, a, names[_i].name, &target, &err);
+	bool opened = cost_open(&cost, a, names[_i].name, NULL, &target, &err);
 	ck_assert_int_eq(opened, names[_i].says == NULL);
 	if (opened)
-		ck_assert_str_eq(cost.row->name, "analytic");
+		ck_assert_str_eq(cost.row->name, names[_i].name != NULL ? names[_i].name : "analytic");
 	else
 		ck_assert(err.code == ERR_USAGE && strcmp(err.text, names[_i].says) == 0);
 	arena_free(a);

@@ -22,6 +22,7 @@ LIBRARIES = {
     "run": ["z"],
     "base": ["jansson", "sodium", "m"],
     "codegen": ["LLVM-19"],
+    "cost_model": ["xgboost", "m", "pthread"],
     "db": ["sqlite3"],
     "measure": ["uv"],
 }

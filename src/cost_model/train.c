@@ -1,0 +1,273 @@
+/*
+ * See train.h. The library grows the trees; the gradient is ours. With e the error of a row, m the mean error of its
+ * Task: sum over Tasks of (e - m)^2 is half the mean of (e_i - e_j)^2 over all pairs of the Task, so it is the error of
+ * the order. The mean itself counts a little (TRAIN_OFFSET), which keeps times on the scale of nanoseconds.
+ */
+#include "cost_model/train.h"
+
+#include "base/json.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#if DLC_HAVE_XGBOOST
+#include <xgboost/c_api.h>
+#endif
+
+#define COUNT(name, value, unit, reason) enum { TRAIN_##name = value };
+#define RATIO(name, value, unit, reason) static const double TRAIN_##name = value;
+#include "cost_model/train.def"
+#undef COUNT
+#undef RATIO
+
+bool train_there(void)
+{
+	return DLC_HAVE_XGBOOST;
+}
+
+#if !DLC_HAVE_XGBOOST
+
+const char *train_version(void)
+{
+	return "";
+}
+
+bool train_forest(Arena *a, const TrainSet *set, const Forest *before, Forest *out, double *gain, Err *err)
+{
+	(void)a, (void)set, (void)before, (void)out, (void)gain;
+	(void)TRAIN_ETA, (void)TRAIN_ROWS, (void)TRAIN_COLUMNS, (void)TRAIN_CLIP, (void)TRAIN_OFFSET;
+	(void)TRAIN_TRIM;
+	return fail(err, ERR_UNSUPPORTED, "training",
+		"this dlc was built without libxgboost: install libxgboost-dev and build it again");
+}
+
+#else
+
+const char *train_version(void)
+{
+	static _Thread_local char text[32];
+	int major, minor, patch;
+	XGBoostVersion(&major, &minor, &patch);
+	snprintf(text, sizeof text, "%d.%d.%d", major, minor, patch);
+	return text;
+}
+
+/* ---- what is learned ---- */
+
+/* The rows that count, and what the trees shall say of each. */
+typedef struct Goal {
+	int n;
+	const int *task;
+	float *row, *want, *weight;
+} Goal;
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+	return (x > y) - (x < y);
+}
+
+static Goal goal_of(Arena *a, const TrainSet *s, const Forest *before)
+{
+	float *row = arena_array(a, float, (size_t)s->n * PREDICTORS + 1);
+	int *task = arena_array(a, int, s->n + 1);
+	Goal g = { 0, task, row, arena_array(a, float, s->n + 1), arena_array(a, float, s->n + 1) };
+	double *ratio = arena_array(a, double, s->n + 1);
+	for (int from = 0, end; from < s->n; from = end) {
+		end = from;
+		while (end < s->n && s->task[end] == s->task[from]) {
+			ratio[end - from] = log(s->ns[end] / s->estimate[end]);
+			end++;
+		}
+		qsort(ratio, (size_t)(end - from), sizeof *ratio, by_value);
+		double middle = ratio[(end - from) / 2];
+		for (int i = from; i < end; i++) {
+			double y = log(s->ns[i] / s->estimate[i]);
+			if (!(fabs(y - middle) <= TRAIN_TRIM))
+				continue;
+			memcpy(row + (size_t)g.n * PREDICTORS, s->row + (size_t)i * PREDICTORS, PREDICTORS * sizeof *row);
+			task[g.n] = s->task[i];
+			g.want[g.n] = (float)(y - (before != NULL ? forest_value(before, s->row + (size_t)i * PREDICTORS) : 0));
+			g.weight[g.n++] = s->weight != NULL ? (float)s->weight[i] : 1;
+		}
+	}
+	return g;
+}
+
+static double clipped(double e)
+{
+	return fmin(fmax(e, -TRAIN_CLIP), TRAIN_CLIP);
+}
+
+static void gradient(const Goal *g, const float *said, float *first, float *second)
+{
+	for (int from = 0, end; from < g->n; from = end) {
+		double sum = 0, weight = 1e-9;
+		for (end = from; end < g->n && g->task[end] == g->task[from]; end++) {
+			sum += g->weight[end] * clipped(said[end] - g->want[end]);
+			weight += g->weight[end];
+		}
+		double mean = sum / weight;
+		for (int i = from; i < end; i++) {
+			double e = said[i] - g->want[i];
+			first[i] = (float)(g->weight[i] * (clipped(e - mean) + TRAIN_OFFSET * mean));
+			second[i] = g->weight[i];
+		}
+	}
+}
+
+/* ---- the library ---- */
+
+typedef struct Growing {
+	DMatrixHandle data;
+	BoosterHandle booster;
+	Err *err;
+} Growing;
+
+static bool ok(Growing *g, int code)
+{
+	return code == 0 || fail(g->err, ERR_UNSUPPORTED, "libxgboost", "%.160s", XGBGetLastError());
+}
+
+static bool set_params(Growing *g)
+{
+	char number[8][32];
+	const char *const param[][2] = { { "nthread", "1" }, { "seed", "1" }, { "verbosity", "0" },
+		{ "objective", "reg:squarederror" }, { "base_score", "0" }, { "tree_method", "hist" }, { "lambda", "1" },
+		{ "max_depth", number[0] }, { "max_bin", number[1] }, { "eta", number[2] }, { "subsample", number[3] },
+		{ "colsample_bytree", number[4] }, { "min_child_weight", number[5] } };
+	snprintf(number[0], sizeof *number, "%d", TRAIN_DEPTH);
+	snprintf(number[1], sizeof *number, "%d", TRAIN_BINS);
+	text_double(number[2], sizeof *number, TRAIN_ETA);
+	text_double(number[3], sizeof *number, TRAIN_ROWS);
+	text_double(number[4], sizeof *number, TRAIN_COLUMNS);
+	snprintf(number[5], sizeof *number, "%d", TRAIN_CHILD);
+	for (size_t k = 0; k < sizeof param / sizeof *param; k++)
+		if (!ok(g, XGBoosterSetParam(g->booster, param[k][0], param[k][1])))
+			return false;
+	return true;
+}
+
+static bool grow(Growing *x, const Goal *goal, Arena *a)
+{
+	static const char margin[] = "{\"type\":1,\"training\":true,\"iteration_begin\":0,\"iteration_end\":0,"
+								 "\"strict_shape\":false}";
+	float *first = arena_array(a, float, goal->n), *second = arena_array(a, float, goal->n);
+	if (!ok(x, XGDMatrixCreateFromMat(goal->row, (bst_ulong)goal->n, PREDICTORS, NAN, &x->data)) ||
+		!ok(x, XGBoosterCreate(&x->data, 1, &x->booster)) || !set_params(x))
+		return false;
+	for (int round = 0; round < TRAIN_ROUNDS; round++) {
+		const bst_ulong *shape;
+		bst_ulong dims;
+		const float *said;
+		if (!ok(x, XGBoosterPredictFromDMatrix(x->booster, x->data, margin, &shape, &dims, &said)))
+			return false;
+		gradient(goal, said, first, second);
+		if (!ok(x, XGBoosterBoostOneIter(x->booster, x->data, first, second, (bst_ulong)goal->n)))
+			return false;
+	}
+	return true;
+}
+
+/* ---- its trees become ours ---- */
+
+typedef struct Reading {
+	VEC(TreeNode) node;
+	VEC(uint32_t) root;
+	Arena *arena;
+	double *gain;
+	Err *err;
+} Reading;
+
+static bool number_at(const Json *o, const char *key, double *out, Err *err)
+{
+	const Json *v = json_find(o, key);
+	if (v == NULL || (v->kind != JV_INT && v->kind != JV_REAL))
+		return json_fail(o, err, "has no number %s", key);
+	*out = v->kind == JV_INT ? (double)v->i : v->real;
+	return true;
+}
+
+/* A node and all below it: its children are behind it. */
+static bool add_node(Reading *r, const Json *o)
+{
+	size_t at = r->node.n;
+	double value = 0, gain = 0;
+	const char *split;
+	int64_t yes;
+	const Json *children = json_find(o, "children");
+	TreeNode node = { .predictor = -1 };
+	if (children == NULL) {
+		if (!number_at(o, "leaf", &value, r->err))
+			return false;
+		node.at = (float)value;
+		vec_push(r->arena, &r->node, node);
+		return true;
+	}
+	int64_t predictor;
+	if (!json_str(o, "split", &split, r->err) || !number_at(o, "split_condition", &value, r->err) ||
+		!number_at(o, "gain", &gain, r->err) || !json_int(o, "yes", 0, INT32_MAX, &yes, r->err))
+		return false;
+	if (split[0] != 'f' || !text_to_int(split + 1, 0, PREDICTORS - 1, &predictor) || children->kind != JV_ARRAY ||
+		children->list.n != 2)
+		return json_fail(o, r->err, "is no split in two by a predictor");
+	node.predictor = (int32_t)predictor;
+	node.at = (float)value;
+	r->gain[predictor] += gain;
+	vec_push(r->arena, &r->node, node);
+	for (int k = 0; k < 2; k++) {
+		int64_t id;
+		const Json *child = children->list.at[k];
+		uint32_t here = (uint32_t)r->node.n;
+		if (!json_int(child, "nodeid", 0, INT32_MAX, &id, r->err) || !add_node(r, child))
+			return false;
+		*(id == yes ? &r->node.at[at].left : &r->node.at[at].right) = here;
+	}
+	return true;
+}
+
+static bool read_trees(Growing *x, Arena *a, Forest *out, double gain[PREDICTORS])
+{
+	bst_ulong n;
+	const char **dump;
+	if (!ok(x, XGBoosterDumpModelEx(x->booster, "", 1, "json", &n, &dump)))
+		return false;
+	Reading r = { .arena = a, .gain = gain, .err = x->err };
+	bool good = true;
+	for (bst_ulong t = 0; good && t < n; t++) {
+		Arena *scratch = arena_new();
+		const Json *o = json_parse(scratch, "tree", dump[t], strlen(dump[t]), x->err);
+		vec_push(a, &r.root, (uint32_t)r.node.n);
+		good = o != NULL && add_node(&r, o);
+		arena_free(scratch);
+	}
+	*out = (Forest){ (int)r.root.n, r.node.n, r.root.at, r.node.at };
+	return good && forest_check(out, PREDICTORS, "training", x->err);
+}
+
+bool train_forest(Arena *a, const TrainSet *set, const Forest *before, Forest *out, double *gain, Err *err)
+{
+	Arena *scratch = arena_new();
+	Goal goal = goal_of(scratch, set, before);
+	Growing x = { .err = err };
+	Forest grown;
+	double own[PREDICTORS] = { 0 }, all = 1e-9;
+	bool good = goal.n > 0 || fail(err, ERR_INPUT, "training", "there is nothing to learn from");
+	good = good && grow(&x, &goal, scratch) && read_trees(&x, scratch, &grown, own);
+	if (good)
+		*out = forest_join(a, before, &grown);
+	if (x.booster != NULL)
+		XGBoosterFree(x.booster);
+	if (x.data != NULL)
+		XGDMatrixFree(x.data);
+	arena_free(scratch);
+	for (int k = 0; k < PREDICTORS; k++)
+		all += own[k];
+	for (int k = 0; gain != NULL && k < PREDICTORS; k++)
+		gain[k] = own[k] / all;
+	return good;
+}
+
+#endif

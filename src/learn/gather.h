@@ -1,0 +1,38 @@
+/*
+ * Records become rows to learn from: each verified schedule of a Task on a target is replayed, and its predictors stand
+ * beside the time that was measured and how much that time is worth.
+ */
+#ifndef LEARN_GATHER_H
+#define LEARN_GATHER_H
+
+#include "cost_model/train.h"
+#include "db/rank.h"
+
+/* A Task on a target: rows first .. first + n - 1. */
+typedef struct LearnTask {
+	Hash workload, target;
+	const char *class; /* the first word of its label: "conv3x3" */
+	int first, n;
+} LearnTask;
+
+typedef struct LearnSet {
+	TrainSet rows; /* rows.task: the number in `task` */
+	LearnTask *task;
+	int ntask, ntarget;
+	int64_t runs, refused; /* read; schedules that this version refuses, or that are too fast to be true */
+	Hash data;             /* of the ids of the runs: equal for equal records */
+} LearnSet;
+
+/* Which records: of targets of the kind. */
+typedef struct LearnAsk {
+	DbSet set;
+	TargetKind kind;
+	const Target *here; /* this machine: what its targets are described by, with any number of threads; may be NULL */
+	int epoch;          /* of codegen */
+} LearnAsk;
+
+bool learn_gather(const LearnAsk *ask, LearnSet *out, Arena *a, Err *err);
+/* The hash alone, and how many runs there are, without replaying any. */
+bool learn_hash(const LearnAsk *ask, Hash *data, int64_t *runs, Err *err);
+
+#endif

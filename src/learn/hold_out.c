@@ -1,0 +1,157 @@
+/* See hold_out.h. */
+#include "learn/hold_out.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LEAST = 4 /* schedules of a Task that can be ranked */ };
+
+/* ---- ranks ---- */
+
+/* Ranks of the values, equal ones sharing their mean. */
+static void ranks(const double *v, int n, double *out)
+{
+	for (int i = 0; i < n; i++) {
+		double less = 0, same = 0;
+		for (int k = 0; k < n; k++) {
+			less += v[k] < v[i];
+			same += v[k] == v[i];
+		}
+		out[i] = less + (same - 1) / 2;
+	}
+}
+
+/* Spearman's correlation; 0 where all values of one side are equal. */
+static double correlation(const double *x, const double *y, int n, Arena *a)
+{
+	double *rx = arena_array(a, double, n), *ry = arena_array(a, double, n), xy = 0, xx = 0, yy = 0;
+	double mean = (n - 1) / 2.0;
+	ranks(x, n, rx);
+	ranks(y, n, ry);
+	for (int i = 0; i < n; i++) {
+		xy += (rx[i] - mean) * (ry[i] - mean);
+		xx += (rx[i] - mean) * (rx[i] - mean);
+		yy += (ry[i] - mean) * (ry[i] - mean);
+	}
+	return xx > 0 && yy > 0 ? xy / sqrt(xx * yy) : 0;
+}
+
+/* How much longer what is ranked first takes than the best. */
+static double pick(const double *said, const double *ns, int n)
+{
+	int first = 0;
+	double best = ns[0];
+	for (int i = 1; i < n; i++) {
+		first = said[i] < said[first] ? i : first;
+		best = fmin(best, ns[i]);
+	}
+	return ns[first] / best;
+}
+
+/* ---- held out ---- */
+
+/* The part that a Task is in: the same for all targets, and for other databases. */
+static int part_of(const LearnTask *t)
+{
+	return t->workload.byte[0] % LEARN_PARTS;
+}
+
+/* The rows of all parts but one. */
+static TrainSet without(const LearnSet *s, int part, Arena *a)
+{
+	const TrainSet *all = &s->rows;
+	float *row = arena_array(a, float, (size_t)all->n * PREDICTORS + 1);
+	double *ns = arena_array(a, double, all->n + 1), *estimate = arena_array(a, double, all->n + 1);
+	double *weight = arena_array(a, double, all->n + 1);
+	int *task = arena_array(a, int, all->n + 1);
+	TrainSet out = { 0, row, ns, estimate, weight, task };
+	for (int t = 0; t < s->ntask; t++)
+		for (int i = s->task[t].first; part_of(&s->task[t]) != part && i < s->task[t].first + s->task[t].n; i++) {
+			memcpy(row + (size_t)out.n * PREDICTORS, all->row + (size_t)i * PREDICTORS, PREDICTORS * sizeof *row);
+			ns[out.n] = all->ns[i];
+			estimate[out.n] = all->estimate[i];
+			weight[out.n] = all->weight[i];
+			task[out.n++] = t;
+		}
+	return out;
+}
+
+/* said[i]: the time of row i by trees that have not seen its Task. */
+static bool hold_out(const LearnSet *s, double *said, Err *err)
+{
+	for (int part = 0; part < LEARN_PARTS; part++) {
+		Arena *a = arena_new();
+		TrainSet rest = without(s, part, a);
+		Forest f = { 0 };
+		if (rest.n > 0 && !train_forest(a, &rest, NULL, &f, NULL, err)) {
+			arena_free(a);
+			return false;
+		}
+		for (int t = 0; t < s->ntask; t++)
+			for (int i = s->task[t].first; part_of(&s->task[t]) == part && i < s->task[t].first + s->task[t].n; i++)
+				said[i] = s->rows.estimate[i] * exp(forest_value(&f, s->rows.row + (size_t)i * PREDICTORS));
+		arena_free(a);
+	}
+	return true;
+}
+
+static LearnedScore *score_of(LearnedModel *m, const char *class)
+{
+	for (int k = 0; k < m->nscore; k++)
+		if (strcmp(m->score[k].class, class) == 0)
+			return &m->score[k];
+	m->score[m->nscore] = (LearnedScore){ .class = class };
+	return &m->score[m->nscore++];
+}
+
+static void judge(const LearnSet *s, const double *said, LearnedModel *m, Arena *a)
+{
+	m->score = arena_array(a, LearnedScore, s->ntask + 1);
+	score_of(m, "all");
+	for (int t = 0; t < s->ntask; t++) {
+		const LearnTask *x = &s->task[t];
+		if (x->n < LEAST)
+			continue;
+		Arena *scratch = arena_new();
+		const double *ns = s->rows.ns + x->first, *by[2] = { s->rows.estimate + x->first, said + x->first };
+		LearnedScore *to[2] = { &m->score[0], score_of(m, x->class) };
+		for (int k = 0; k < 2; k++) {
+			to[k]->tasks++;
+			to[k]->schedules += x->n;
+			for (int which = 0; which < 2; which++) {
+				to[k]->rank[which] += correlation(by[which], ns, x->n, scratch) * x->n;
+				to[k]->pick[which] += log(pick(by[which], ns, x->n));
+			}
+		}
+		arena_free(scratch);
+	}
+	for (int k = 0; k < m->nscore; k++)
+		for (int which = 0; which < 2; which++) {
+			m->score[k].rank[which] /= fmax(m->score[k].schedules, 1);
+			m->score[k].pick[which] = exp(m->score[k].pick[which] / fmax(m->score[k].tasks, 1));
+		}
+}
+
+/* ---- together ---- */
+
+bool learn_train(const LearnSet *s, TargetKind kind, int64_t now_s, LearnedModel *out, Arena *a, Err *err)
+{
+	*out = (LearnedModel){ .kind = kind,
+		.predictors = predictor_id(),
+		.data = s->data,
+		.trained_s = now_s,
+		.runs = s->runs,
+		.rows = s->rows.n,
+		.tasks = s->ntask,
+		.targets = s->ntarget };
+	if (s->rows.n < LEARN_LEAST_ROWS || s->ntask < LEARN_LEAST_TASKS)
+		return fail(err, ERR_MISSING, target_kind_name(kind),
+			"there are %d schedules of %d Tasks to learn from, and a model needs %d of %d: tune first", s->rows.n,
+			s->ntask, (int)LEARN_LEAST_ROWS, (int)LEARN_LEAST_TASKS);
+	double *said = arena_array(a, double, s->rows.n);
+	if (!hold_out(s, said, err) || !train_forest(a, &s->rows, NULL, &out->forest, out->gain, err))
+		return false;
+	judge(s, said, out, a);
+	return true;
+}

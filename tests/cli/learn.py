@@ -1,0 +1,125 @@
+#!/usr/bin/env python3
+"""learn.py BUILD SOURCE: learned cost models, from records to schedules.
+
+The records are those of tests/cost_model/records.jsonl, sealed here: schedules of nine layers on one machine."""
+import hashlib, json, os, sys
+
+import world
+from world import TMP, run, seal, lines
+
+DB = TMP + "/zoo.sqlite"
+MODEL = DB + ".cpu.model"
+TARGET = TMP + "/machine.json"
+MACHINE = {"kind": "cpu", "model": "sapphirerapids", "features": ["x86-64-v4"]}
+
+def sealed(kind, **fields):
+    line = seal(dict(fields, kind=kind))
+    return json.loads(line)["id"], line
+
+def import_records():
+    """The database that all checks read."""
+    target, t = sealed("target", type="cpu", model="sapphirerapids", features=["x86-64-v4"], threads=1)
+    env, e = sealed("environment", codegen_epoch=1, compiler="llvm")
+    session, s = sealed("session", tool="dlc", search="test", model="zoo", seed=1, started_s=1700000000)
+    out, work = [t, e, s], {}
+    for n, line in enumerate(open(os.path.join(sys.argv[2], "tests/cost_model/records.jsonl"))):
+        r = json.loads(line)
+        if r["kind"] == "workload":
+            work[r["id"]], line = sealed("workload", dag=r["dag"])
+            out.append(line)
+        else:
+            out.append(sealed("run", workload=work[r["workload"]], target=target, environment=env, session=session,
+                trace=r["trace"], status="ok", detail="", seq=n, median_ns=r["median_ns"], min_ns=r["median_ns"],
+                mad_ns=1, samples=9, max_err_e9=0, compile_ns=1000)[1])
+    run("dlc-db", "import", DB, "-", input="\n".join(out) + "\n")
+    with open(TARGET, "w") as f:
+        json.dump(MACHINE, f)
+
+def there():
+    return json.loads(run("dlc-info", "--json").stdout)["features"]["xgboost"]
+
+def train(*args):
+    return json.loads(run("dlc-db", "train", *args, "--json").stdout)
+
+def ranks(cost_model, db=DB, want=0):
+    p = run("dlc-compile", "mlp", "--target=" + TARGET, "--tuning-db=" + db, "--cost-model=" + cost_model, "-o",
+            TMP + "/m.dlcb", want=want)
+    return p.stderr
+
+def trains():
+    """dlc db train makes the same model of the same records, beside the database"""
+    one = train(DB)
+    trees = open(MODEL, "rb").read().split(b"\n", 1)[1][:-16]
+    two = train(DB)
+    assert trees == open(MODEL, "rb").read().split(b"\n", 1)[1][:-16], "other trees"
+    assert one["model"] == MODEL and one["schedules"] > 64 and one["tasks"] == 9 and one["targets"] == 1, one
+    assert {k: v for k, v in one.items() if k != "trained_s"} == {k: v for k, v in two.items() if k != "trained_s"}
+    assert one["score"][0]["operator"] == "all" and one["score"][0]["schedules"] > 64, one["score"]
+    assert abs(sum(one["predictors"].values()) - 1) < 0.01
+
+def shows():
+    """dlc db model prints what the file says, and tells where the records are others by now"""
+    said = run("dlc-db", "model", DB)
+    assert "analytic" in said.stdout and "xgboost" in said.stdout and said.stderr == "", said.stderr
+    more = TMP + "/more.sqlite"
+    run("dlc-db", "import", more, "-", input="\n".join(lines(DB)) + "\n")
+    run("dlc-db", "retract", more, json.loads([l for l in lines(more) if '"kind":"run"' in l][0])["id"])
+    os.link(MODEL, more + ".cpu.model")
+    assert "other records" in run("dlc-db", "model", more).stderr
+    assert train(more, DB)["runs"] > 64
+
+def refuses():
+    """too few records, a kind that there is not, a model that there is not"""
+    few = TMP + "/few.sqlite"
+    run("dlc-db", "import", few, "-", input="\n".join(lines(DB)[:12]) + "\n")
+    said = run("dlc-db", "train", few, want=3).stderr
+    assert "tune first" in said and not os.path.exists(few + ".cpu.model"), said
+    run("dlc-db", "train", DB, "--kind=toaster", want=2)
+    assert "dlc db train" in run("dlc-db", "model", few, want=3).stderr
+
+def is_used():
+    """a sound model is used without a word; a file that is named must be there"""
+    assert "estimate ranks" not in ranks("xgboost:" + MODEL) or json.loads(
+        run("dlc-db", "model", DB, "--json").stdout)["score"][0]["rank_xgboost"] <= 0.6
+    ranks("xgboost:" + TMP + "/absent", want=3)
+
+def useless_ones_are_named():
+    """damage, other versions, foreign files: named, and the estimate ranks"""
+    whole, path = open(MODEL, "rb").read(), TMP + "/bad.model"
+    line, rest = whole.split(b"\n", 1)
+    def again(new):
+        body = new + b"\n" + rest[:-16]
+        return body + hashlib.blake2b(b"dlc/cost-model/v1\0" + body, digest_size=16).digest()
+    cases = [(whole[:-5], "damaged"), (whole[:900] + b"x" + whole[901:], "damaged"), (b"", "no learned"),
+        (b"\x7fELF" + whole, "no learned"), (b"{" * 70000, "no learned"),
+        (again(line.replace(b'"version":1', b'"version":2')), "version 2"),
+        (again(line.replace(b'"predictors":"', b'"predictors":"0')), "no hash"),
+        (again(line.replace(b'"kind":"cost_model"', b'"kind":"cost_mode"')), "no learned"),
+        (again(line.replace(b'"target":"cpu"', b'"target":"cuda"')), "kind cuda"),
+        (again(line.replace(b'"trees":100', b'"trees":99')), "as many trees")]
+    for content, word in cases:
+        with open(path, "wb") as f:
+            f.write(content)
+        said = ranks("xgboost:" + path)
+        assert path in said and word in said and "the estimate ranks instead" in said, (word, said)
+    said = ranks("xgboost", db=TMP + "/few.sqlite")
+    assert "few.sqlite.cpu.model" in said and "estimate ranks" in said, said
+
+def tunes():
+    """a tuner ranks by it, and learns"""
+    if os.uname().machine != "x86_64":
+        return "skipped: this is no x86-64"
+    run("dlc-tune", "mlp", "--tuning-db=" + TMP + "/own.sqlite", "--cost-model=xgboost:" + MODEL, "--trials=12",
+        "--json")
+
+def main():
+    import_records()
+    if not there():
+        said = run("dlc-db", "train", DB, want=1).stderr
+        assert "libxgboost-dev" in said, said
+        assert os.environ.get("DLC_TEST_STRICT") is None, "libxgboost-dev is missing, which ./check installs"
+        print("skipped: learned cost models: this dlc was built without libxgboost")
+        world.end(0)
+    world.main(trains, shows, refuses, is_used, useless_ones_are_named, tunes)
+
+main()

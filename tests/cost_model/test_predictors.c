@@ -1,0 +1,156 @@
+/*
+ * Predictors: those of a few Fns written by hand, what must hold between Fns, and the table of docs/cost_model.md. The
+ * values are those of a description of a core that no machine changes.
+ */
+#include "doc_table.h"
+#include "suite.h"
+
+#include "cost_model/cost_model.h"
+#include "cost_model/predictor.h"
+#include "golden.h"
+#include "ir/text/ir_text.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static const char core[] =
+	"{\"kind\":\"cpu\",\"model\":\"x86-64-v4\",\"fma_rate\":2,\"fma_latency\":4,\"ghz\":3,\"loads\":2,\"stores\":1,"
+	"\"decode\":6,\"cache\":[{\"bytes\":32768},{\"bytes\":1048576},{\"bytes\":16777216}]}";
+
+/* "cpu 2": the core above with two threads; else a name of configs/targets. */
+static Target target_of(Arena *a, const char *what)
+{
+	Target t;
+	Err err = { 0 };
+	const char *dir = arena_printf(a, "%s/configs/targets", getenv("DLC_SOURCE_ROOT"));
+	const char *name = arena_printf(a, "%.*s", (int)strcspn(what, " \n"), what);
+	int threads = (int)strtol(what + strcspn(what, " "), NULL, 10);
+	bool ok = strcmp(name, "cpu") == 0 ? target_parse(&t, "core", core, sizeof core - 1, threads, &err)
+					   : target_resolve(&t, name, threads, &dir, 1, &err);
+	ck_assert_msg(ok, "%s: %s", err.place, err.text);
+	return t;
+}
+
+static double predictors_of(Arena *a, const char *text, const char *target, float row[PREDICTORS])
+{
+	Err err = { 0 };
+	Target t = target_of(a, target);
+	Task task = { .flops = 1e6, .bytes = 1e5 };
+	KernelSet *ks = ir_parse_set(ir_new(a), "fn", text, strlen(text), &err);
+	ck_assert_msg(ks != NULL, "%s: %s\n%s", err.place, err.text, text);
+	double ns = predictor_row(ks, &task, &t, row);
+	Cost cost = cost_or_first(NULL, a, &t);
+	double estimate = cost_estimate_one(&cost, ks, &task);
+	ck_assert_msg(ns == estimate, "%g and %g ns: a tally changes no estimate", ns, estimate);
+	for (int k = 0; k < PREDICTORS; k++)
+		ck_assert_msg(isfinite(row[k]), "%s", predictor_name(k));
+	return ns;
+}
+
+static void print_predictors(Arena *a, const char *before, const char *what, Text *out)
+{
+	float row[PREDICTORS];
+	predictors_of(a, before, what, row);
+	for (int k = 0; k < PREDICTORS; k++)
+		text_add(out, "%s %.3g\n", predictor_name(k), fabsf(row[k]) < 1e-6f ? 0.0 : (double)row[k]);
+}
+
+START_TEST(of_fns_written_by_hand)
+{
+	int cases;
+	ck_assert_int_eq(golden_run("tests/golden/cost_model/predictors.t", print_predictors, &cases), 0);
+	ck_assert_int_ge(cases, 4);
+}
+END_TEST
+
+/* A body as text, with its loop along i of so many iterations. */
+static const char *loop_of(Arena *a, int n, const char *kind)
+{
+	return arena_printf(a, "fn k(x: in f32[%d,256], y: out f32[%d,256]) {\nfor i in 0..%d%s {\nfor j in 0..256 {\n"
+		"y[i,j] = x[i,j] * 2.0\n}}}\n", n, n, n, kind);
+}
+
+/* Twice the iterations are one binary logarithm more of what is counted, and leave what is a share. */
+START_TEST(a_loop_twice_as_long)
+{
+	static const int more[] = { PREDICTOR_instructions, PREDICTOR_asked, PREDICTOR_cycles };
+	static const int same[] = { PREDICTOR_multiply_share, PREDICTOR_load_share, PREDICTOR_store_share,
+		PREDICTOR_lanes_used, PREDICTOR_registers, PREDICTOR_body, PREDICTOR_trips,
+		PREDICTOR_streams, PREDICTOR_written, PREDICTOR_code, PREDICTOR_ghz };
+	Arena *a = arena_new();
+	float once[PREDICTORS], twice[PREDICTORS];
+	predictors_of(a, loop_of(a, 400, ""), "cpu 1", once);
+	predictors_of(a, loop_of(a, 800, ""), "cpu 1", twice);
+	for (int i = 0; i < LEN(more); i++)
+		ck_assert_msg(fabs((double)twice[more[i]] - (double)once[more[i]] - 1) < 0.02, "%s: %g and %g",
+			predictor_name(more[i]), (double)once[more[i]], (double)twice[more[i]]);
+	for (int i = 0; i < LEN(same); i++)
+		ck_assert_msg(fabs((double)twice[same[i]] - (double)once[same[i]]) < 1e-4, "%s: %g and %g",
+			predictor_name(same[i]), (double)once[same[i]], (double)twice[same[i]]);
+	arena_free(a);
+}
+END_TEST
+
+/* Three iterations for two threads leave a quarter of the time idle; four leave none. */
+START_TEST(threads_without_work_are_idle)
+{
+	Arena *a = arena_new();
+	float three[PREDICTORS], four[PREDICTORS], alone[PREDICTORS];
+	predictors_of(a, loop_of(a, 3, " parallel"), "cpu 2", three);
+	predictors_of(a, loop_of(a, 4, " parallel"), "cpu 2", four);
+	predictors_of(a, loop_of(a, 4, ""), "cpu 2", alone);
+	ck_assert(fabs((double)three[PREDICTOR_idle] - 0.25) < 1e-6 && four[PREDICTOR_idle] == 0);
+	ck_assert(four[PREDICTOR_parallel] == 1);
+	ck_assert(alone[PREDICTOR_parallel] == 0 && four[PREDICTOR_regions] == 1 && alone[PREDICTOR_regions] == 0);
+	arena_free(a);
+}
+END_TEST
+
+/* A row's name, order and number make the id; names of operators are in none. */
+START_TEST(no_predictor_names_an_operator)
+{
+	static const char *const operators[] = { "conv", "dense", "matmul", "pool", "softmax", "attention" };
+	for (int k = 0; k < PREDICTORS; k++)
+		for (int i = 0; i < LEN(operators); i++)
+			ck_assert_msg(strstr(predictor_name(k), operators[i]) == NULL, "%s", predictor_name(k));
+}
+END_TEST
+
+START_TEST(the_page_has_all_predictors)
+{
+	Arena *a = arena_new();
+	Text t = { .arena = a };
+	text_add(&t, "| predictor | is |\n|---|---|\n");
+	for (int k = 0; k < PREDICTORS; k++)
+		text_add(&t, "| `%s` | %s |\n", predictor_name(k), predictor_doc(k));
+	doc_table("docs/cost_model.md", &t);
+	arena_free(a);
+}
+END_TEST
+
+START_TEST(the_page_has_the_numbers_of_training)
+{
+	Arena *a = arena_new();
+	Text t = { .arena = a };
+	text_add(&t, "| number of training | is | because |\n|---|---|---|\n");
+#define COUNT DOC_CONSTANT
+#define RATIO DOC_CONSTANT
+#include "cost_model/train.def"
+#undef COUNT
+#undef RATIO
+	doc_table("docs/cost_model.md", &t);
+	arena_free(a);
+}
+END_TEST
+
+int main(void)
+{
+	TCase *tc = tcase_create("cost_predictors");
+	tcase_add_test(tc, of_fns_written_by_hand);
+	tcase_add_test(tc, a_loop_twice_as_long);
+	tcase_add_test(tc, threads_without_work_are_idle);
+	tcase_add_test(tc, no_predictor_names_an_operator);
+	tcase_add_test(tc, the_page_has_all_predictors);
+	tcase_add_test(tc, the_page_has_the_numbers_of_training);
+	return run_suite("cost_predictors", tc);
+}
