@@ -65,6 +65,15 @@ const char *tile_name(Sketch *s, const Tile *tile, const char *knob)
 	return tile->of == NULL ? knob : arena_printf(s->arena, "%s.%s", tile->of, knob);
 }
 
+/*
+ * Tiles of a part of an axis are whole where the last one may begin early: what it computes again is the same. Blocks
+ * of a grid may not write an element twice.
+ */
+static bool overlaps(const Sketch *s, const Tile *t)
+{
+	return t->group % (t->lanes * t->vectors) != 0 && t->group > t->lanes && !target_has_blocks(s->target);
+}
+
 void tile_knob(Sketch *s, int64_t vectors, int64_t pixels, Tile *out)
 {
 	KnobOption option[KNOB_OPTIONS] = { { .kind = KNOB_TILE, .tile = { 1, 1 } } };
@@ -72,6 +81,8 @@ void tile_knob(Sketch *s, int64_t vectors, int64_t pixels, Tile *out)
 	double top = -1;
 	for (int64_t f = 1; f <= TMPL_MOST_VECTORS && f <= vectors; f++)
 		for (int64_t p = 1; p <= pixels && f * p + f + 1 <= tile_registers(s) && n < KNOB_OPTIONS; p++) {
+			if (out->group > 0 && f > 1 && f * out->lanes > out->group && !target_has_blocks(s->target))
+				continue;
 			if (!tile_wastes_little(pixels, p) || (f * p < TMPL_LEAST_SUMS && pixels * vectors >= TMPL_LEAST_SUMS))
 				continue;
 			bool favour = f == out->favour && f * (p + 1) + f + 1 <= tile_registers(s);
@@ -163,6 +174,16 @@ static Cut cut_vector(Sketch *s, const TileAxis *x, int64_t lanes, int64_t vecto
 		c.outer = c.vectors;
 		c.vectors = NULL;
 	}
+	return c;
+}
+
+/* Names as cut_vector gives them. */
+static Cut cut_overlapping(Sketch *s, const TileAxis *x, int64_t lanes, int64_t vectors)
+{
+	sketch_step(s, "split %s %lld overlap", x->name, (long long)(lanes * vectors));
+	TileAxis tile = { child(s, x->name, "i"), lanes * vectors };
+	Cut c = cut_vector(s, &tile, lanes, vectors, tile.extent);
+	c.outer = child(s, x->name, "o");
 	return c;
 }
 
@@ -409,6 +430,7 @@ static void begin_steps(Sketch *s, const Tiled *t, const Tile *tile)
 /* The loops of a tile that is cut. */
 typedef struct Pieces {
 	TileAxis v; /* the axis of lanes, or a group's part of it */
+	bool tail;  /* its last tile is not whole */
 	const char *groups;
 	Cut vec, pix;
 	Outer outer;
@@ -423,7 +445,9 @@ static Pieces cut_steps(Sketch *s, const Tiled *t, const Tile *tile)
 		p.groups = child(s, p.v.name, "o");
 		p.v = (TileAxis){ child(s, p.v.name, "i"), tile->group };
 	}
-	p.vec = cut_vector(s, &p.v, tile->lanes, tile->vectors, p.v.extent);
+	p.tail = p.v.extent % (tile->lanes * tile->vectors) != 0 && !overlaps(s, tile);
+	p.vec = overlaps(s, tile) ? cut_overlapping(s, &p.v, tile->lanes, tile->vectors)
+		: cut_vector(s, &p.v, tile->lanes, tile->vectors, p.v.extent);
 	if (tile->pixel >= 0) {
 		const TileAxis *x = &t->out[tile->pixel];
 		p.pix.lanes = x->name;
@@ -459,17 +483,15 @@ static Pieces cut_steps(Sketch *s, const Tiled *t, const Tile *tile)
 /* Ends of axes, but of the first `bound` loops. */
 static void end_steps(Sketch *s, const Tiled *t, const Tile *tile, const Pieces *p, int bound)
 {
-	bool tail = p->v.extent % (tile->lanes * tile->vectors) != 0;
 	if (tile->last && !is_among(&p->outer, bound, p->pix.outer))
 		edge_steps(s, &t->out[tile->pixel], tile->pixels, p->pix.outer, tile->first);
-	if (tail && !is_among(&p->outer, bound, p->vec.outer))
+	if (p->tail && !is_among(&p->outer, bound, p->vec.outer))
 		edge_steps(s, &p->v, tile->lanes * tile->vectors, p->vec.outer, false);
 }
 
 static int share_pieces(Sketch *s, const Tile *tile, const Pieces *p)
 {
-	bool tail = p->v.extent % (tile->lanes * tile->vectors) != 0;
-	const char *const ends[2] = { tile->last ? p->pix.outer : NULL, tail ? p->vec.outer : NULL };
+	const char *const ends[2] = { tile->last ? p->pix.outer : NULL, p->tail ? p->vec.outer : NULL };
 	return share_steps(s, &p->outer, ends);
 }
 

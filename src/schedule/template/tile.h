@@ -59,7 +59,7 @@ typedef struct Tile {
 	const char *of;      /* stands before the names of its knobs; NULL: nothing does */
 	int vector;          /* the axis of lanes */
 	int64_t lanes, vectors; /* lanes of one, how many vectors side by side */
-	int64_t group;       /* no tile of lanes has elements of two such parts of their axis; 0: any may */
+	int64_t group;       /* tiles of lanes are each in one such part of their axis, the last overlaps; 0: none */
 	int64_t favour;      /* vectors side by side that the default prefers (FAVOUR); 0: none */
 	int pixel;           /* the axis of pixels; -1: none */
 	int64_t pixels;
