@@ -121,8 +121,9 @@ static int place_of(Visit *v, const Sampling *s, int grid, int64_t n)
 						: times(v, plus(v, times(v, plus(v, grid, 1), (double)n), -1), 0.5);
 	if (s->taps == 1)
 		at = node_call1(v, OP_round, at);
-	if (s->padding == BORDER) {
-		Attr to[] = { attr_float("lo", 0), attr_float("hi", (double)n - 1) };
+	if (s->padding == BORDER) { /* of four taps, those outside are moved one by one: from here on they all are */
+		double beyond = s->taps == 4 ? 2 : 0;
+		Attr to[] = { attr_float("lo", -beyond), attr_float("hi", (double)n - 1 + beyond) };
 		at = node_call(v, OP_clip, &at, 1, to, 2);
 	}
 	if (s->padding == REFLECTION && top == 0)
