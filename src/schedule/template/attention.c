@@ -10,34 +10,14 @@
  *
  * All scores of a tile are there before the softmax begins: no step corrects what larger scores make wrong, as in an
  * online softmax, and a tile of 32 queries with 4096 keys takes a mebibyte. Where attention is causal, the loops over
- * keys of a tile end with the last key that one of its queries sees. Left out: lanes along keys, where queries
- * are few.
+ * keys of a tile end with the last key that one of its queries sees. Few queries
+ * have lanes along keys (attention_few.c).
  */
-#include "schedule/template/device.h"
+#include "schedule/template/attention.h"
 
 #include "op/op.h"
 
 #include <string.h>
-
-/* The nests of the naive form, in their order. */
-enum { SCORES, MASKED, MAX, EXP, SUM, VALUES, NESTS };
-
-/* Axes of the nests; the fourth is a key or an element of a value. */
-enum { BATCH, HEAD, QUERY, FOURTH, AXES };
-
-typedef struct Rows {
-	const char *block, *query, *key; /* a nest of the softmax: its block and two of its loops */
-} Rows;
-
-typedef struct Attention {
-	Tiled scores, values; /* products with what follows: the mask; the division and more */
-	Rows row[NESTS];      /* MAX, EXP, SUM */
-	const char *q;        /* the buffer of queries */
-	const char *masked, *exp; /* buffers of scores */
-	int64_t lanes;
-	bool causal;  /* query i sees keys up to i + past */
-	int64_t past;
-} Attention;
 
 typedef struct Picked {
 	int64_t rows;            /* queries of a tile */
@@ -93,6 +73,7 @@ static bool read(const Sketch *s, Attention *a)
 	a->q = d->value.at[c->in[0]].name;
 	a->causal = op_int(c, "causal") != 0;
 	a->past = op_int(c, "past");
+	a->group = d->value.at[c->in[0]].shape.dim[1] / d->value.at[c->in[1]].shape.dim[1];
 	a->masked = a->scores.result->name;
 	a->exp = block_of(nest[EXP])->block.body->store.dst.buf;
 	a->lanes = tile_lanes(s, &a->scores, a->scores.axis[QUERY].extent);
@@ -161,12 +142,7 @@ static int64_t choose_unroll(Sketch *s, const char *name, int64_t extent, const 
 
 /* ---- steps ---- */
 
-/* A loop that is split where it is longer than the part; `in` are the parts, `out` counts them, NULL: there is one. */
-typedef struct Cut {
-	const char *out, *in;
-} Cut;
-
-static Cut cut(Sketch *s, const char *loop, int64_t extent, int64_t part)
+Cut attention_cut(Sketch *s, const char *loop, int64_t extent, int64_t part)
 {
 	if (part >= extent)
 		return (Cut){ NULL, loop };
@@ -174,7 +150,7 @@ static Cut cut(Sketch *s, const char *loop, int64_t extent, int64_t part)
 	return (Cut){ arena_printf(s->arena, "%s.o", loop), arena_printf(s->arena, "%s.i", loop) };
 }
 
-static void reorder(Sketch *s, const char *const *loop, int n)
+void attention_reorder(Sketch *s, const char *const *loop, int n)
 {
 	Text line = { .arena = s->arena };
 	for (int k = 0; k < n; k++)
@@ -183,7 +159,7 @@ static void reorder(Sketch *s, const char *const *loop, int n)
 	sketch_step(s, "reorder%s", text_str(&line));
 }
 
-static void step_if(Sketch *s, const char *what, const char *loop)
+void attention_step(Sketch *s, const char *what, const char *loop)
 {
 	if (loop != NULL)
 		sketch_step(s, "%s %s", what, loop);
@@ -193,14 +169,14 @@ static void step_if(Sketch *s, const char *what, const char *loop)
 static void product_steps(
 	Sketch *s, const Tiled *t, int pixel, int vector, int64_t width, int64_t lanes, int64_t unroll)
 {
-	Cut v = cut(s, t->axis[vector].name, width, lanes), r = { t->reduce[0].name, NULL };
+	Cut v = attention_cut(s, t->axis[vector].name, width, lanes), r = { t->reduce[0].name, NULL };
 	if (unroll > 1)
-		r = cut(s, t->reduce[0].name, t->reduce[0].extent, unroll);
+		r = attention_cut(s, t->reduce[0].name, t->reduce[0].extent, unroll);
 	const char *loop[] = { t->axis[BATCH].name, t->axis[HEAD].name, r.out, r.in, t->axis[pixel].name, v.out, v.in };
-	reorder(s, loop, 7);
-	step_if(s, "unroll", r.in);
+	attention_reorder(s, loop, 7);
+	attention_step(s, "unroll", r.in);
 	sketch_step(s, "unroll %s", t->axis[pixel].name);
-	step_if(s, "unroll", v.out);
+	attention_step(s, "unroll", v.out);
 	sketch_step(s, "vectorize %s", v.in);
 }
 
@@ -217,20 +193,21 @@ static Around value_steps(Sketch *s, const Attention *a, const Picked *p, int64_
 	int64_t depth = t->out[FOURTH].extent, width = p->values.vectors * a->lanes;
 	for (int k = 0; k < t->nmiddle; k++)
 		sketch_step(s, "inline %s", t->middle[k]);
-	Cut rows = cut(s, t->out[QUERY].name, t->out[QUERY].extent, p->rows);
-	Cut pixel = cut(s, rows.in, p->rows, p->values.pixels), lane = cut(s, t->out[FOURTH].name, depth, a->lanes);
+	Cut rows = attention_cut(s, t->out[QUERY].name, t->out[QUERY].extent, p->rows);
+	Cut pixel = attention_cut(s, rows.in, p->rows, p->values.pixels);
+	Cut lane = attention_cut(s, t->out[FOURTH].name, depth, a->lanes);
 	Cut vector = { NULL, NULL };
 	if (lane.out != NULL)
-		vector = cut(s, lane.out, (depth + a->lanes - 1) / a->lanes, p->values.vectors);
+		vector = attention_cut(s, lane.out, (depth + a->lanes - 1) / a->lanes, p->values.vectors);
 	Around around = { t->out, rows.out, rows.out != NULL ? rows.out : t->out[HEAD].name };
 	const char *loop[] = { t->out[BATCH].name, t->out[HEAD].name, rows.out, vector.out, pixel.out, pixel.in, vector.in,
 		lane.in };
-	reorder(s, loop, 8);
+	attention_reorder(s, loop, 8);
 	sketch_step(s, "compute_at %s %s", t->block,
 		pixel.out != NULL ? pixel.out : vector.out != NULL ? vector.out : around.at);
 	product_steps(s, t, QUERY, FOURTH, width < depth ? width : depth, a->lanes, unroll);
 	sketch_step(s, "unroll %s", pixel.in);
-	step_if(s, "unroll", vector.in);
+	attention_step(s, "unroll", vector.in);
 	sketch_step(s, "vectorize %s", lane.in);
 	if (vector.out != NULL && depth % width != 0)
 		sketch_step(s, "cut %s %lld", vector.out, (long long)(depth / width));
@@ -240,10 +217,10 @@ static Around value_steps(Sketch *s, const Attention *a, const Picked *p, int64_
 /* Vectors of queries stay in registers while keys pass. */
 static void softmax_steps(Sketch *s, const Attention *a, const Rows *r, int64_t rows)
 {
-	Cut lane = cut(s, r->query, rows, a->lanes);
+	Cut lane = attention_cut(s, r->query, rows, a->lanes);
 	const char *loop[] = { r->key, lane.out, lane.in };
-	reorder(s, loop, 3);
-	step_if(s, "unroll", lane.out);
+	attention_reorder(s, loop, 3);
+	attention_step(s, "unroll", lane.out);
 	sketch_step(s, "vectorize %s", lane.in);
 }
 
@@ -267,17 +244,17 @@ static const char *score_steps(Sketch *s, const Attention *a, const Picked *p, c
 {
 	const Tiled *t = &a->scores;
 	int64_t keys = t->out[FOURTH].extent, width = p->scores.vectors * a->lanes;
-	Cut key = cut(s, t->out[FOURTH].name, keys, p->scores.pixels);
-	Cut lane = cut(s, t->out[QUERY].name, p->rows, a->lanes), vector = { NULL, NULL };
+	Cut key = attention_cut(s, t->out[FOURTH].name, keys, p->scores.pixels);
+	Cut lane = attention_cut(s, t->out[QUERY].name, p->rows, a->lanes), vector = { NULL, NULL };
 	if (lane.out != NULL)
-		vector = cut(s, lane.out, (p->rows + a->lanes - 1) / a->lanes, p->scores.vectors);
+		vector = attention_cut(s, lane.out, (p->rows + a->lanes - 1) / a->lanes, p->scores.vectors);
 	const char *loop[] = { t->out[BATCH].name, t->out[HEAD].name, vector.out, key.out, key.in, vector.in, lane.in };
-	reorder(s, loop, 7);
+	attention_reorder(s, loop, 7);
 	sketch_step(s, "compute_at %s %s", t->block, key.out != NULL ? key.out : vector.out != NULL ? vector.out : at);
 	copy_steps(s, a, p, at);
 	product_steps(s, t, FOURTH, QUERY, width < p->rows ? width : p->rows, a->lanes, unroll);
 	sketch_step(s, "unroll %s", key.in);
-	step_if(s, "unroll", vector.in);
+	attention_step(s, "unroll", vector.in);
 	sketch_step(s, "vectorize %s", lane.in);
 	if (key.out != NULL && keys % p->scores.pixels != 0)
 		sketch_step(s, "cut %s %lld", key.out, (long long)(keys / p->scores.pixels));
@@ -335,10 +312,19 @@ static void share_steps(Sketch *s, const Around *around, int64_t rows)
 
 static bool run(Sketch *s, Err *err)
 {
+	static const char *const lanes[] = { "queries", "keys" };
 	Attention a;
 	(void)err;
-	if (!read(s, &a) || !a.values.ends || a.scores.axis[QUERY].extent < TMPL_ATTENTION_LEAST)
+	if (!read(s, &a) || !a.values.ends)
 		return sketch_loops(s);
+	bool few = attention_is_few(s, &a), many = a.scores.axis[QUERY].extent >= TMPL_ATTENTION_LEAST;
+	if (!few && !many)
+		return sketch_loops(s);
+	if (few && (!many || sketch_word(s, "lanes", lanes, 2, a.scores.axis[QUERY].extent < TMPL_ATTENTION_FEW) == 1)) {
+		attention_few(s, &a);
+		return true;
+	}
+	sketch_opens(s);
 	int64_t keys = a.scores.axis[FOURTH].extent, depth = a.values.axis[FOURTH].extent;
 	Picked p = { .rows = choose_rows(s, &a) };
 	choose_tile(s, "scores", (p.rows + a.lanes - 1) / a.lanes, keys, true, &p.scores);

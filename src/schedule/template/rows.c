@@ -10,6 +10,7 @@
  * that read them. One that is slow and read by several is kept, for the rows at hand. What is no such Task goes to
  * the template of pools or to the generated space.
  */
+#include "schedule/template/fold.h"
 #include "schedule/template/block.h"
 
 #include "ir/query.h"
@@ -276,24 +277,6 @@ static Lanes lane_steps(RowTask *t, int j)
 	return (Lanes){ order[count - 1], order[0], n->axis[lane].extent };
 }
 
-/* Elements that a vector of partial results has become one of: half as many at a time. */
-static void tree_steps(RowTask *t, const BlockNest *n, const char *loop, int64_t width, int64_t lanes)
-{
-	Sketch *s = t->s;
-	while (width > TMPL_ROWS_LAST) {
-		int64_t next = width > lanes ? lanes : width / 2;
-		sketch_step(s, "split %s %lld", loop, (long long)next);
-		sketch_step(s, "reorder %s.i %s.o", loop, loop);
-		sketch_step(s, "rfactor %s %s.i as %s.%lld", n->block, loop, n->block, (long long)next);
-		sketch_step(s, "reorder %s.o %s.i", loop, loop);
-		sketch_step(s, "unroll %s.o", loop);
-		sketch_step(s, "vectorize %s.i", loop);
-		loop = arena_printf(s->arena, "%s.i.rf", loop);
-		width = next;
-	}
-	sketch_step(s, "unroll %s", loop);
-}
-
 static void fold_within(RowTask *t, int j)
 {
 	const BlockNest *n = &t->set.nest[j];
@@ -316,7 +299,7 @@ static void fold_within(RowTask *t, int j)
 		sketch_step(s, "vectorize %s.i.2", k.loop);
 	}
 	sketch_step(s, "vectorize %s.i", k.loop);
-	tree_steps(t, n, arena_printf(s->arena, "%s.i.rf", k.loop), width, lanes);
+	fold_tree(s, n->block, arena_printf(s->arena, "%s.i.rf", k.loop), width, lanes);
 }
 
 /* Vectors along a row; the last one, which is not full, is code of its own. */
