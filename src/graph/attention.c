@@ -2,7 +2,7 @@
  * Finds attention that is written as calls: a product of queries and keys, a softmax of what scales and masks make of
  * it, a product with values. One call takes their place. Exporters write the same in many ways: the scale is at the
  * queries, the keys, both or the scores; keys are transposed, maybe behind a reshape; a mask is added or chosen with
- * `where`; shared keys are repeated; some dimensions are joined for the products.
+ * `where`, or two masks are added; shared keys are repeated; some dimensions are joined for the products.
  *
  * The walk goes from the last product backwards. What lies between the softmax and the first product is a chain of the
  * rows of links[]. A constant mask that hides later keys becomes `causal`, so that its work can be left out. Left out:
@@ -14,13 +14,15 @@
 #include <math.h>
 #include <string.h>
 
-enum { LONGEST_CHAIN = 12 };
+enum { LONGEST_CHAIN = 12, MASKS = 2 };
 
 typedef struct Found {
 	Edit *e;
 	const OpCall *scores, *values; /* the products */
 	double scale, cap;
-	int mask, outer; /* old values: the mask, and the scores as the mask meets them; DAG_NONE: there is none */
+	int mask[MASKS], outer[MASKS]; /* old values: what is added, and the scores as it meets them */
+	int nmask;
+	int factor, factored; /* old values: a factor for each head, and the scores that it gives; DAG_NONE */
 	int choice;      /* or the call `where` that masks; DAG_NONE */
 	bool zeros;      /* NaN became 0 */
 	int64_t batch, heads, group; /* heads of queries; group: those that share keys */
@@ -78,25 +80,7 @@ static bool same_matrix(Shape a, Shape b)
 
 /* ---- between the softmax and the first product */
 
-static int link_scale(Found *f, const OpCall *c)
-{
-	double by;
-	int x = scaled(f, c, &by);
-	if (x != DAG_NONE)
-		f->scale *= by;
-	return x;
-}
-
-/* cap tanh(x / cap): the product behind tanh is seen first. */
-static int link_tanh(Found *f, const OpCall *c)
-{
-	if (f->cap != 0 || !(f->scale > 0))
-		return DAG_NONE;
-	f->cap = f->scale;
-	return c->in[0];
-}
-
-/* Of the operands of an add, a mask is the one that no chain of such calls leads to. */
+/* Of two operands, a mask or a factor is the one that no chain of such calls leads to. */
 static bool leads_to_product(const Found *f, int v, int depth)
 {
 	const OpCall *c = writer(f, v);
@@ -111,19 +95,51 @@ static bool leads_to_product(const Found *f, int v, int depth)
 	return false;
 }
 
-/* One mask, next to the softmax: a scale or a cap behind it would change it. */
+/* A factor that is the same for all queries and keys of a head, which may as well stand at its queries. */
+static int link_factor(Found *f, const OpCall *c)
+{
+	int at = leads_to_product(f, c->in[0], LONGEST_CHAIN) ? 0 : 1, x = c->in[at];
+	Shape s = old_value(f, c->in[1 - at])->shape, y = old_value(f, c->out[0])->shape;
+	if (c->op != OP_mul || f->factor != DAG_NONE || s.rank < 2 || s.dim[s.rank - 1] != 1 || s.dim[s.rank - 2] != 1 ||
+		!shape_eq(old_value(f, x)->shape, y))
+		return DAG_NONE;
+	f->factor = c->in[1 - at];
+	f->factored = c->out[0];
+	return x;
+}
+
+static int link_scale(Found *f, const OpCall *c)
+{
+	double by;
+	int x = scaled(f, c, &by);
+	if (x == DAG_NONE)
+		return link_factor(f, c);
+	f->scale *= by;
+	return x;
+}
+
+/* cap tanh(x / cap): the product behind tanh is seen first. */
+static int link_tanh(Found *f, const OpCall *c)
+{
+	if (f->cap != 0 || !(f->scale > 0) || f->factor != DAG_NONE)
+		return DAG_NONE;
+	f->cap = f->scale;
+	return c->in[0];
+}
+
+/* Next to the softmax: a scale or a cap behind a mask would change it. */
 static bool takes_mask(const Found *f)
 {
-	return f->mask == DAG_NONE && f->choice == DAG_NONE && f->scale == 1 && f->cap == 0;
+	return f->choice == DAG_NONE && f->scale == 1 && f->cap == 0 && f->factor == DAG_NONE;
 }
 
 static int link_mask(Found *f, const OpCall *c)
 {
 	int at = leads_to_product(f, c->in[0], LONGEST_CHAIN) ? 0 : 1, x = c->in[at];
-	if (!takes_mask(f) || !shape_eq(old_value(f, x)->shape, old_value(f, c->out[0])->shape))
+	if (!takes_mask(f) || f->nmask == MASKS || !shape_eq(old_value(f, x)->shape, old_value(f, c->out[0])->shape))
 		return DAG_NONE;
-	f->mask = c->in[1 - at];
-	f->outer = c->out[0];
+	f->mask[f->nmask] = c->in[1 - at];
+	f->outer[f->nmask++] = c->out[0];
 	return x;
 }
 
@@ -132,11 +148,11 @@ static int link_choice(Found *f, const OpCall *c)
 {
 	int at = leads_to_product(f, c->in[1], LONGEST_CHAIN) ? 1 : 2, x = c->in[at];
 	const Value *low = old_value(f, c->in[3 - at]);
-	if (!takes_mask(f) || !shape_eq(old_value(f, x)->shape, old_value(f, c->out[0])->shape) || !is_known(low) ||
-		shape_elements(low->shape) != 1 || element_get(low->type, low->data, 0) > GRAPH_MASKED)
+	if (!takes_mask(f) || f->nmask > 0 || !shape_eq(old_value(f, x)->shape, old_value(f, c->out[0])->shape) ||
+		!is_known(low) || shape_elements(low->shape) != 1 || element_get(low->type, low->data, 0) > GRAPH_MASKED)
 		return DAG_NONE;
 	f->choice = (int)(c - f->e->from->call.at);
-	f->outer = c->out[0];
+	f->outer[0] = c->out[0];
 	return x;
 }
 
@@ -252,7 +268,8 @@ static bool read_heads(Found *f)
 	f->heads = product_of(&q->dim[heads], n - heads);
 	f->queries = y->dim[n];
 	f->keys = y->dim[n + 1];
-	return f->queries >= GRAPH_ATTENTION_QUERIES && f->keys > 0 && f->batch > 0 && f->heads > 0;
+	bool fits = f->queries >= GRAPH_ATTENTION_QUERIES || f->queries <= GRAPH_ATTENTION_FEW;
+	return fits && f->queries > 0 && f->keys > 0 && f->batch > 0 && f->heads > 0;
 }
 
 /* Dimensions [0, n) of a mask beside those of the scores as one: all, or 1; 0: some of both. */
@@ -266,10 +283,10 @@ static int64_t joined(const int64_t *mask, const int64_t *all, int n)
 	return one ? 1 : whole ? product_of(all, n) : 0;
 }
 
-/* The shape of a mask as batch, heads, queries and keys. */
-static bool mask_shape(const Found *f, Shape mask, Shape *out)
+/* The shape of a mask as batch, heads, queries and keys; `outer` are the scores as it meets them. */
+static bool mask_shape(const Found *f, Shape mask, int outer, Shape *out)
 {
-	Shape all = old_value(f, f->outer)->shape;
+	Shape all = old_value(f, outer)->shape;
 	int64_t dim[DAG_MAX_RANK];
 	int n = 0, lead = all.rank - 2;
 	for (int k = 0; k < all.rank; k++)
@@ -417,12 +434,10 @@ static int number(Edit *e, DType t, double v)
 	return edit_const(e, "mask.zero", t, (Shape){ 0 }, data);
 }
 
-/* What is added: the mask, or where(cond, 0, low) as a value of its own. A bool where that means the same. */
-static int mask_value(Found *f)
+/* What the choice adds, where(cond, 0, low) as a value of its own. A bool where that means the same. */
+static int choice_value(Found *f)
 {
 	Edit *e = f->e;
-	if (f->choice == DAG_NONE)
-		return edit_value(e, f->mask);
 	const OpCall *c = &e->from->call.at[f->choice];
 	int at = is_known(old_value(f, c->in[2])) && !is_known(old_value(f, c->in[1])) ? 2 : 1;
 	const Value *low = old_value(f, c->in[at]);
@@ -437,33 +452,53 @@ static int mask_value(Found *f)
 	return edit_call(e, OP_where, "mask", in, 3, NULL, 0);
 }
 
-/* Operand 3 of the call and its attributes; false: the mask has no such form. */
-static bool take_mask(Found *f, int *mask, bool *causal, int64_t *past)
+/* A mask in the new Dag as batch, heads, queries and keys; DAG_NONE: it has no such form. */
+static int as_mask(Found *f, int mask, int outer)
 {
+	Shape s;
+	return mask != DAG_NONE && mask_shape(f, edit_at(f->e, mask)->shape, outer, &s) ? reshape(f->e, mask, s) : DAG_NONE;
+}
+
+/* The k-th mask is added to operand 3, unless it says that attention is causal; false: it has no such form. */
+static bool take_one(Found *f, int k, int *mask, bool *causal, int64_t *past)
+{
+	Edit *e = f->e;
+	const OpCall *c = f->choice != DAG_NONE ? &e->from->call.at[f->choice] : NULL;
 	bool all = false;
-	*mask = DAG_NONE;
-	if (f->mask == DAG_NONE && f->choice == DAG_NONE)
-		return true;
-	const OpCall *c = f->choice != DAG_NONE ? &f->e->from->call.at[f->choice] : NULL;
-	const Value *m = old_value(f, c != NULL ? c->in[0] : f->mask);
-	if (is_causal(f, m, &all, past)) {
+	int64_t seen;
+	if (!*causal && is_causal(f, old_value(f, c != NULL ? c->in[0] : f->mask[k]), &all, &seen)) {
 		*causal = !all;
-		*past = all ? 0 : *past;
+		*past = all ? 0 : seen;
 		return true;
 	}
-	*past = 0;
-	Shape s;
-	*mask = mask_value(f);
-	if (*mask == DAG_NONE || !mask_shape(f, edit_at(f->e, *mask)->shape, &s))
-		return false;
-	*mask = reshape(f->e, *mask, s);
+	int in[2] = { as_mask(f, c != NULL ? choice_value(f) : edit_value(e, f->mask[k]), f->outer[k]), *mask };
+	*mask = in[0] == DAG_NONE || in[1] == DAG_NONE ? in[0] : edit_call(e, OP_add, "mask", in, 2, NULL, 0);
 	return *mask != DAG_NONE;
+}
+
+/* Operand 3 of the call and its attributes; false: the masks have no such form. */
+static bool take_mask(Found *f, int *mask, bool *causal, int64_t *past)
+{
+	*mask = DAG_NONE;
+	for (int k = 0; k < (f->choice != DAG_NONE ? 1 : f->nmask); k++)
+		if (!take_one(f, k, mask, causal, past))
+			return false;
+	return true;
+}
+
+/* The queries, times the factor of each head. */
+static int take_factor(Found *f, int q)
+{
+	if (f->factor == DAG_NONE || q == DAG_NONE)
+		return q;
+	int in[2] = { q, as_mask(f, edit_value(f->e, f->factor), f->factored) };
+	return in[1] == DAG_NONE ? DAG_NONE : edit_call(f->e, OP_mul, edit_at(f->e, q)->name, in, 2, NULL, 0);
 }
 
 static bool join_attention(Edit *e, const OpCall *c, void *arg)
 {
 	(void)arg;
-	Found f = { .e = e, .values = c, .scale = 1, .mask = DAG_NONE, .outer = DAG_NONE, .choice = DAG_NONE };
+	Found f = { .e = e, .values = c, .scale = 1, .factor = DAG_NONE, .choice = DAG_NONE };
 	if (c->op != OP_matmul || op_int(c, "ta") != 0 || !dtype_is_float(old_value(&f, c->out[0])->type))
 		return false;
 	const OpCall *softmax = find_softmax(&f, c->in[0]);
@@ -479,7 +514,7 @@ static bool join_attention(Edit *e, const OpCall *c, void *arg)
 	int in[4], mask;
 	if (!take_mask(&f, &mask, &causal, &past))
 		return false;
-	in[0] = as_heads(&f, operand(&f, p->in[0], op_int(p, "ta") != 0, scale), f.heads);
+	in[0] = take_factor(&f, as_heads(&f, operand(&f, p->in[0], op_int(p, "ta") != 0, scale), f.heads));
 	int keys = operand(&f, p->in[1], op_int(p, "tb") == 0, scale);
 	int64_t of_keys = f.group;
 	f.group = group; /* values may be repeated too */
@@ -504,5 +539,5 @@ static bool join_attention(Edit *e, const OpCall *c, void *arg)
 
 bool pass_attention(Dag *d, EvalFn eval, Err *err)
 {
-	return edit_dag(d, eval, join_attention, NULL, err);
+	return edit_dag(d, eval, join_attention, NULL, err) && pass_fold(d, eval, err); /* sums of constant masks */
 }

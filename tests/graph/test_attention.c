@@ -65,6 +65,23 @@ static const struct {
 		"p = softmax(t)\ny = matmul(p, v)\nout y\n", "attention(q, k, v, mask_1)\n" },
 	{ QKV "in m: f32[1,1,8,2]\ns = matmul(q, k) tb=1\na = reshape(s) shape=[1,1,2,8,2]\nt = add(a, m)\n"
 		"b = reshape(t) shape=[1,2,8,2]\np = softmax(b)\ny = matmul(p, v)\nout y\n", "attention(q, k, v, m)\n" },
+	/* Two masks: added, of windows behind a reshape, constants; one that is causal and one that is not. */
+	{ QKV "in m: f32[1,2,8,2]\nin n: f32[1,1,8,2]\ns = matmul(q, k) tb=1\na = add(s, m)\nt = add(a, n)\n"
+		"p = softmax(t)\ny = matmul(p, v)\nout y\n", "attention(q, k, v, mask)\n" },
+	{ "dag\nin q: f32[3,2,8,3]\nin k: f32[3,2,2,3]\nin v: f32[3,2,2,5]\nin n: f32[2,8,2]\nin m: f32[3,8,2]\n"
+		"s = matmul(q, k) tb=1\na = add(s, n)\nb = reshape(a) shape=[1,3,2,8,2]\nc = reshape(m) shape=[1,3,1,8,2]\n"
+		"t = add(b, c)\nu = reshape(t) shape=[3,2,8,2]\np = softmax(u)\ny = matmul(p, v)\nout y\n",
+		"attention(q, k, v, mask)\n" },
+	{ QKV "const m: f32[2] = {1, 2}\nconst n: f32[2,1,1] = {3, 4}\ns = matmul(q, k) tb=1\na = add(s, m)\n"
+		"t = add(a, n)\np = softmax(t)\ny = matmul(p, v)\nout y\n", "const mask: f32[1,2,1,2] = {4, 5, 5, 6}\n" },
+	{ QKV CAUSAL "in n: f32[1,1,8,2]\ns = matmul(q, k) tb=1\na = add(s, n)\nt = add(a, m)\np = softmax(t)\n"
+		"y = matmul(p, v)\nout y\n", "attention(q, k, v, n) causal=1\n" },
+	/* A factor for each head is one of its queries. */
+	{ QKV "in c: f32[2,1,1]\nin m: f32[2]\ns = matmul(q, k) tb=1\na = mul(s, c)\nt = add(a, m)\np = softmax(t)\n"
+		"y = matmul(p, v)\nout y\n", "attention(q_1, k, v, m_1)\n" },
+	/* Few queries. */
+	{ "dag\nin q: f32[1,2,1,3]\nin k: f32[1,2,4,3]\nin v: f32[1,2,4,5]\ns = matmul(q, k) tb=1\np = softmax(s)\n"
+		"y = matmul(p, v)\nout y\n", "attention(q, k, v)\n" },
 	/* Rows that see nothing give 0; the reference of the models has none. */
 	{ QKV "const z: f32[] = {0}\ns = matmul(q, k) tb=1\np = softmax(s)\nn = is_nan(p)\nr = where(n, z, p)\n"
 		"y = matmul(r, v)\nout y\n", "attention(q, k, v) zeros=1\n" },
@@ -80,7 +97,8 @@ static const struct {
 	/* None: heads share keys along one dimension and values along the other. */
 	{ "dag\nin q: f32[1,2,2,8,3]\nin k: f32[1,2,1,4,3]\nin v: f32[1,1,2,4,5]\ns = matmul(q, k) tb=1\n"
 		"p = softmax(s)\ny = matmul(p, v)\nout y\n", NULL },
-	/* None: something else reads scores; few queries; a mask before the scale; another axis; a mask of no number. */
+	/* None: something else reads scores; products are faster; a mask before the scale; another axis; a mask of no
+	   number; three masks; a factor behind tanh; a factor of each query. */
 	{ QKV "s = matmul(q, k) tb=1\np = softmax(s)\ny = matmul(p, v)\nout y, s\n", NULL },
 	{ QKV "s = matmul(q, k) tb=1\np = softmax(s)\ny = matmul(p, v)\nout y, p\n", NULL },
 	{ "dag\nin q: f32[1,2,7,3]\nin k: f32[1,2,4,3]\nin v: f32[1,2,4,5]\ns = matmul(q, k) tb=1\np = softmax(s)\n"
@@ -91,7 +109,10 @@ static const struct {
 	{ QKV "const m: bool[2] = {0, 1}\nconst low: f32[] = {-3}\ns = matmul(q, k) tb=1\nt = where(m, s, low)\n"
 		"p = softmax(t)\ny = matmul(p, v)\nout y\n", NULL },
 	{ QKV "in m: f32[1,2,8,2]\nin n: f32[1,1,8,2]\ns = matmul(q, k) tb=1\na = add(s, m)\nt = add(a, n)\n"
-		"p = softmax(t)\ny = matmul(p, v)\nout y\n", NULL },
+		"u = add(t, n)\np = softmax(u)\ny = matmul(p, v)\nout y\n", NULL },
+	{ QKV "in c: f32[2,1,1]\ns = matmul(q, k) tb=1\na = tanh(s)\nt = mul(a, c)\np = softmax(t)\n"
+		"y = matmul(p, v)\nout y\n", NULL },
+	{ QKV "in c: f32[2,8,1]\ns = matmul(q, k) tb=1\nt = mul(s, c)\np = softmax(t)\ny = matmul(p, v)\nout y\n", NULL },
 };
 
 static bool run_pass(Dag *d, const char *name, Err *err)
