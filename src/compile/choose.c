@@ -2,8 +2,8 @@
  * Chooses the schedule of a task, from the strongest evidence to none. exact: a record of this task on this
  * target, made with this code generator. stale: one made with an older or newer code generator. near: a
  * record of the task on a similar target, or of the nearest workloads of its family, fitted; it is taken if
- * its estimate beats the default's. default: the template's first choice. If a limit refuses that, a device has the
- * first choice of the template of any loops. The naive loops are what is left.
+ * its estimate beats the default's. default: the template's first choice. If a limit refuses that, the first choice of
+ * the template of any loops. The naive loops are what is left.
  * A record that does not replay is skipped. A record that claims a time no core can reach is not considered.
  */
 #include "compile/choose.h"
@@ -147,18 +147,17 @@ static KernelSet *first_of(Choice *c, Space *space, const char *why, Err *refuse
 	return take_first(c, text_str(&text), why, refused);
 }
 
-/* The default of the template of any loops, for a device. NULL: it is refused. */
+/* The default of the template of any loops. NULL: it is refused. */
 static KernelSet *any_set(Choice *c, const char *why)
 {
 	Err ignored = { 0 };
-	Space *any =
-		target_has_blocks(c->o->target) ? space_of_any(c->arena, c->task, c->o->target, &ignored) : NULL;
+	Space *any = space_of_any(c->arena, c->task, c->o->target, &ignored);
 	return any != NULL ? first_of(c, any, why, &ignored) : NULL;
 }
 
 /*
- * The replacement of a refused default. tried: the refused trace, or NULL. On a device the naive loops would be a
- * kernel of one thread, so the template of any loops comes first there.
+ * The replacement of a refused default. tried: the refused trace, or NULL. The naive loops have no lanes, and on a
+ * device they would be a kernel of one thread, so the template of any loops comes first.
  */
 static KernelSet *without_default(Choice *c, const char *tried, const char *refused)
 {

@@ -31,8 +31,8 @@ bool compile_orders(Dag *d, const Target *t, Err *err);
 KernelSet *compile_default(
 	Ir *ir, const Task *task, const CompileOptions *o, TaskPlan *plan, const char *why, Err *err);
 /*
- * The replacement of plan's default, which was refused with `refused`: the template of any loops on a device, else the
- * naive loops.
+ * The replacement of plan's default, which was refused with `refused`: the template of any loops, else the naive
+ * loops.
  */
 KernelSet *compile_without_default(
 	Ir *ir, const Task *task, const CompileOptions *o, TaskPlan *plan, const char *refused, Err *err);

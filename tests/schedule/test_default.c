@@ -45,12 +45,11 @@ static const struct {
 		"prefetch c0.p dense k.o k.o 4\nunroll c0.p.f\n" },
 };
 
-/* The text of a workload's default trace, which replays. */
-static const char *default_trace(Arena *a, const char *dag)
+/* The text of a workload's default trace for a target, which replays. */
+static const char *default_trace_for(Arena *a, const char *dag, Target target)
 {
 	Err err = { 0 };
 	Task *task = task_of(a, dag);
-	Target target = cpu(1);
 	Text out = { .arena = a };
 	Space *space = space_new(a, task, &target, &err);
 	Trace *t = space != NULL ? space_trace(space, &space->first, a, &err) : NULL;
@@ -59,6 +58,11 @@ static const char *default_trace(Arena *a, const char *dag)
 	ck_assert_msg(schedule_replay(ir_new(a), task, &target, t, &err) != NULL, "%s: %s\n%s", err.place, err.text,
 		text_str(&out));
 	return text_str(&out);
+}
+
+static const char *default_trace(Arena *a, const char *dag)
+{
+	return default_trace_for(a, dag, cpu(1));
 }
 
 START_TEST(cold_weights_are_asked_for)
@@ -165,12 +169,52 @@ START_TEST(an_anchor_is_tiled_wherever_it_stands)
 }
 END_TEST
 
+/* Axes that neither lanes nor tiles divide, on a core of 32 registers of 8 lanes and two multiply-adds a cycle. */
+static const struct {
+	const char *dag, *step;
+} odd[] = {
+	/* Seven vectors of channels are three tiles of two, and one of one. */
+	{ "dag a\nin x: f32[1,32,14,14]:NCHW8c\nconst w: f32[56,32,1,1]\ny: f32[1,56,14,14]:NCHW8c = conv(x, w)\nout y\n",
+		"split o.w.o 2\n" },
+	/* 28 pixels are two whole tiles, and not one of 15 and one of 13. */
+	{ "dag b\nin x: f32[1,32,28,28]:NCHW8c\nconst w: f32[16,32,1,1]\ny: f32[1,16,28,28]:NCHW8c = conv(x, w)\nout y\n",
+		"split w.w 14\n" },
+	/* Sums of all 21 columns lie in three whole vectors; the other factor is copied for each batch. */
+	{ "dag c\nin x: f32[7,21,18]\ny: f32[7,21,21] = matmul(x, x) tb=1\nout y\n", "layout v1.c NCW8w\n" },
+	{ "dag d\nin x: f32[7,21,18]\ny: f32[7,21,21] = matmul(x, x) tb=1\nout y\n", "cache_read v0 matmul b0.w\n" },
+	/* Masks cost less than vectors of four, where there is a series to compute; not for a store alone. */
+	{ "dag e\nin x: f32[5,12,28]\ny: f32[5,12,28] = tanh(x)\nout y\n", "split w 8\n" },
+	{ "dag f\nin x: f32[5,12,28]\ny: f32[5,12,28] = relu(x)\nout y\n", "split w 4\n" },
+	{ "dag g\nin x: f32[5,12,12]\ny: f32[5,12,12] = relu(x)\nout y\n", "vectorize w\n" },
+	/* Short rows in steps of two: lanes of channels gather no more than those of rows. */
+	{ "dag h\nin x: f32[1,32,14,14]\nconst w: f32[32,1,3,3]\ny: f32[1,32,7,7] = conv(x, w) groups=32 strides=[2,2] "
+	  "pads=[1,1,1,1]\nout y\n",
+		"pack c0 " },
+	{ "dag i\nin x: f32[1,32,112,112]\nconst w: f32[32,1,3,3]\ny: f32[1,32,56,56] = conv(x, w) groups=32 strides=[2,2] "
+	  "pads=[1,1,1,1]\nout y\n",
+		"split w 8\n" },
+};
+
+START_TEST(odd_axes_have_tiles)
+{
+	Arena *a = arena_new();
+	Target t = cpu(1);
+	t.vector_regs = 32;
+	t.core.fma_rate = t.core.loads = 2;
+	t.core.fma_latency = 4;
+	const char *trace = default_trace_for(a, odd[_i].dag, t);
+	ck_assert_msg(strstr(trace, odd[_i].step) != NULL, "%s", trace);
+	arena_free(a);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tc = tcase_create("default");
 	tcase_add_loop_test(tc, results_in_rows_come_from_lanes_of_channels, 0, LEN(sides));
 	tcase_add_loop_test(tc, every_type_has_tiles, 0, LEN(typed));
 	tcase_add_loop_test(tc, an_anchor_is_tiled_wherever_it_stands, 0, LEN(anchors));
+	tcase_add_loop_test(tc, odd_axes_have_tiles, 0, LEN(odd));
 	tcase_add_loop_test(tc, cold_weights_are_asked_for, 0, LEN(asked));
 	return run_suite("default", tc);
 }

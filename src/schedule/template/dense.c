@@ -99,7 +99,8 @@ static const char *panels(Sketch *s, int rank, int64_t lanes)
 
 /*
  * The rows of the second operand of a product with its transpose are columns of the result. Their elements are strided,
- * so a tile of columns first copies its rows, which pays for more rows than one tile has.
+ * so a tile of columns first copies its rows, which pays for more rows than one tile has. A tile of all columns does so
+ * in the loop of batches.
  */
 static void choose_copy(Sketch *s, const Tiled *t, const OpCall *c, Tile *tile)
 {
@@ -107,12 +108,14 @@ static void choose_copy(Sketch *s, const Tiled *t, const OpCall *c, Tile *tile)
 	int64_t width = tile->lanes * tile->vectors, rows = t->axis[tile->pixel].extent;
 	const char *layout = panels(s, b->shape.rank, tile->lanes);
 	bool turned = c->op == OP_matmul && op_int(c, "tb") != 0;
-	if (!turned || b->kind != VALUE_INPUT || layout == NULL || t->axis[tile->vector].extent <= width ||
+	bool around = t->axis[tile->vector].extent > width || (t->n > 2 && rows > tile->pixels);
+	if (!turned || b->kind != VALUE_INPUT || layout == NULL || !around ||
 		width * t->reduce[0].extent > CACHE_READ_ELEMENTS || tile->outer[tile->pixel] != tile->vector)
 		return;
 	if (!sketch_flag(s, "copy", rows > tile->pixels))
 		return;
 	tile->copy = b->name;
+	tile->copied = b->shape.rank - 2;
 	tile->layout = layout;
 }
 

@@ -39,6 +39,8 @@ typedef struct Nest {
 	int across; /* another one, along which elements that it reads lie side by side; -1: there is none */
 	bool scans; /* some axis is a scan */
 	int loads; /* of the block */
+	bool reduces;
+	bool series; /* it computes functions that are series, as exp */
 	bool sums; /* one reduction into one element, which rfactor takes */
 	bool asks; /* for knobs; else it has the defaults */
 } Nest;
@@ -69,6 +71,13 @@ static bool depends(const Expr *load, const Stmt *block, const char *loop)
 		if (ir_uses_var(load, block->block.iter[i].name) && ir_uses_var(block->block.iter[i].value, loop))
 			return true;
 	return false;
+}
+
+static void see_series(const Expr *e, void *arg)
+{
+	Node op = e->op;
+	*(bool *)arg |= op == IR_EXP || op == IR_LOG || op == IR_TANH || op == IR_ERF || op == IR_SIGMOID || op == IR_POW ||
+	                op == IR_SIN || op == IR_COS || op == IR_ATAN || op == IR_EXPM1 || op == IR_LOG1P;
 }
 
 static void count_load(const Expr *e, void *arg)
@@ -170,9 +179,12 @@ static bool read_nest(const Fn *fn, const Stmt *s, Nest *out)
 				out->axis[k].scan |= l->block.iter[i].kind == ITER_SCAN;
 				out->axis[k].reduce |= l->block.iter[i].kind != ITER_SPATIAL;
 				out->scans |= out->axis[k].scan;
+				out->reduces |= out->axis[k].reduce;
 			}
-	for (const Stmt *b = l->block.body; b != NULL; b = b->next)
+	for (const Stmt *b = l->block.body; b != NULL; b = b->next) {
 		ir_each_node_of(b, count_load, &(Count){ out, l });
+		ir_each_node_of(b, see_series, &out->series);
+	}
 	out->across = across_axis(fn, l, out);
 	return true;
 }
@@ -203,17 +215,21 @@ static KnobOption part_option(const Nest *n, Part p)
 
 /*
  * How good a vector of `part` lanes along an axis looks before anything is known: that along which results lie side
- * by side is best, then the later ones. A part that divides the extent needs no masks (whose stores are not forwarded
- * to the next load), and a full register beats a part of one. That it divides outweighs any number of lanes. What is
- * stored in an order goes to places that others decide: lanes are for elements side by side alone.
+ * by side is best, then the later ones. Then the elements that an instruction makes count. A part that does not divide
+ * the extent needs masks. An axis of up to two registers may be one vector, without masks, and so may one of two or
+ * three elements side by side, where loads and stores are all there is. What is stored in an order
+ * goes to places that others decide: lanes are for elements side by side alone.
  */
-static int64_t vector_promise(const Nest *n, int k, int64_t part, int64_t lanes)
+static double vector_promise(const Nest *n, int k, int64_t part, int64_t lanes)
 {
-	enum { DIVIDES = 1000 };
+	enum { AXIS = 1000 };
 	const Axis *x = &n->axis[k];
-	if (part > lanes || (part < TMPL_PROMISING_LANES && part < lanes) || (n->scans && k != n->side))
+	bool whole = part == x->extent && n->across < 0 && !n->reduces;
+	bool few = part < TMPL_PROMISING_LANES && part < lanes && (part < x->extent || k != n->side || n->series || n->reduces);
+	if ((part > lanes && !whole) || few || (n->scans && k != n->side))
 		return 0;
-	return (k == n->side ? LOOPS + 1 : k + 1) * DIVIDES * 2 + (x->extent % part == 0 ? DIVIDES : 0) + part;
+	double masked = n->reduces ? TMPL_MASKED_SUMS : n->series ? TMPL_MASKED_SERIES : TMPL_MASKED;
+	return (k == n->side ? LOOPS + 1 : k + 1) * AXIS + tile_made(x->extent, part, lanes, !n->series, masked);
 }
 
 static Part choose_vector(Sketch *s, const Nest *n)
@@ -221,7 +237,8 @@ static Part choose_vector(Sketch *s, const Nest *n)
 	Part part[KNOB_OPTIONS] = { { -1, 0 } };
 	KnobOption option[KNOB_OPTIONS] = { part_option(n, part[0]) };
 	int count = 1, first = 0;
-	int64_t best = 0, lanes = target_lanes(s->target, n->type), least = lanes < 8 ? 2 : lanes / 4;
+	double best = 0;
+	int64_t lanes = target_lanes(s->target, n->type), least = lanes < 8 ? 2 : lanes / 4;
 	for (int k = 0; k < n->n; k++) {
 		const Axis *x = &n->axis[k];
 		if (x->reduce || x->extent < 2)
@@ -263,7 +280,7 @@ static double part_promise(const Sketch *s, const Nest *n, Part p)
  * Each has a sum, and may have an operand of its own, so half of the registers bound them. A transpose takes as many
  * as lie in a line that it reads, since each line would be read as often as it has elements else.
  */
-static Part choose_tile(Sketch *s, const Nest *n, int vector, bool reduces)
+static Part choose_tile(Sketch *s, const Nest *n, int vector)
 {
 	Part part[KNOB_OPTIONS] = { { -1, 0 } };
 	KnobOption option[KNOB_OPTIONS] = { part_option(n, part[0]) };
@@ -276,7 +293,7 @@ static Part choose_tile(Sketch *s, const Nest *n, int vector, bool reduces)
 			if (fits && !n->axis[k].reduce && k != vector && count < KNOB_OPTIONS) {
 				part[count] = (Part){ k, size };
 				option[count] = part_option(n, part[count]);
-				double promise = reduces && vector >= 0 ? part_promise(s, n, part[count]) : 0;
+				double promise = n->reduces && vector >= 0 ? part_promise(s, n, part[count]) : 0;
 				if (k == n->across && vector >= 0 && size <= line)
 					promise = (double)(x % size == 0 ? 2 * size : size);
 				if (promise > best) {
@@ -336,15 +353,13 @@ static void schedule_nest(Sketch *s, const Nest *n)
 {
 	if (schedule_one(s, n))
 		return;
-	bool reduces = false;
 	const char *last_reduce = NULL, *outer = NULL; /* the last short reduction loop: it may be written out */
 	for (int k = 0; k < n->n; k++) {
-		reduces |= n->axis[k].reduce;
 		if (n->axis[k].reduce && !n->axis[k].scan && n->axis[k].extent <= TMPL_SHORT_LOOP)
 			last_reduce = n->axis[k].name;
 	}
-	Part vec = choose_vector(s, n), tile = choose_tile(s, n, vec.axis, reduces);
-	bool tile_outside = tile.axis >= 0 && reduces && ask_flag(s, n, "outside", false);
+	Part vec = choose_vector(s, n), tile = choose_tile(s, n, vec.axis);
+	bool tile_outside = tile.axis >= 0 && n->reduces && ask_flag(s, n, "outside", false);
 	bool unroll = (tile.axis >= 0 || last_reduce != NULL) && ask_flag(s, n, "unroll", true);
 	const char *vector = vec.axis >= 0 ? take_part(s, &n->axis[vec.axis], vec.size) : NULL;
 	const char *tiled = tile.axis >= 0 ? take_part(s, &n->axis[tile.axis], tile.size) : NULL;
@@ -416,6 +431,9 @@ static void schedule_nests(Sketch *s, const Fn *fn, const Stmt *first, const Til
 		}
 		if ((t != NULL && is_part(t, n.block)) || (set != NULL && is_inlined(set, n.block)))
 			continue;
+		for (int k = 0; set != NULL && k < set->n; k++)
+			if (set->nest[k].inlined)
+				ir_each_node_in(set->nest[k].stmt->block.body, see_series, &n.series);
 		n.asks = sketch_room(s) >= TMPL_NEST_KNOBS;
 		sketch_group(s);
 		schedule_nest(s, &n);

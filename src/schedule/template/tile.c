@@ -23,6 +23,15 @@ int64_t tile_lanes(const Sketch *s, const Tiled *t, int64_t extent)
 	return lanes;
 }
 
+double tile_made(int64_t extent, int64_t part, int64_t lanes, bool split, double masked)
+{
+	int64_t n = split ? part / lanes : ceil_div(part, lanes);
+	for (int64_t rest = part % lanes; split && rest > 0; rest &= rest - 1)
+		n++;
+	double made = (double)extent / (double)(ceil_div(extent, part) * n);
+	return extent % part == 0 ? made : made * masked;
+}
+
 int64_t tile_registers(const Sketch *s)
 {
 	return s->target->vector_regs > 0 ? s->target->vector_regs : 16;
@@ -43,21 +52,33 @@ int tile_unrolls(int64_t extent, int64_t sums, int64_t most, int64_t body, int64
 }
 
 /*
- * The part of the core's FMA rate that a register tile may reach: the part of its work that is wanted, times what
- * tiles of such sizes reach. Too few sums do not hide the latency of an FMA and the overhead of the loop. A step
- * loads each vector of weights once and each pixel as an operand; one vector needs a load for each FMA; four leave
- * no registers for what is loaded ahead. More pixels read weights less often.
+ * Cycles of a step of the reduction in a tile. Too few sums do not hide the latency of an FMA and the overhead of the
+ * loop. A step loads each vector of weights once and each pixel as an operand; one vector needs a load for each FMA;
+ * four leave no registers for what is loaded ahead.
  */
-double tile_promise(const Core *core, int64_t blocks, int64_t extent, int64_t vectors, int64_t pixels)
+static double tile_cycles(const Core *core, int64_t vectors, int64_t pixels)
 {
 	const double rate[TMPL_MOST_VECTORS + 1] = { 0, TMPL_ONE_VECTOR, TMPL_TWO_VECTORS, TMPL_THREE_VECTORS,
 		TMPL_FOUR_VECTORS };
-	double want = TMPL_HIDES * core->fma_latency * core->fma_rate;
-	double used = (double)blocks / (double)(ceil_div(blocks, vectors) * vectors);
-	used *= (double)extent / (double)(ceil_div(extent, pixels) * pixels);
-	double sums = (double)(vectors * pixels), chains = sums < want ? sqrt(sums / want) : 1;
+	double want = TMPL_HIDES * core->fma_latency * core->fma_rate, sums = (double)(vectors * pixels);
+	double chains = sums < want ? sqrt(sums / want) : 1;
 	double fed = fmin(1, core->loads * (double)vectors / core->fma_rate);
-	return used * chains * fed * rate[vectors] + TMPL_PIXEL_BONUS * (double)pixels;
+	return fmax(sums / (core->fma_rate * chains * fed * rate[vectors]), core->fma_latency);
+}
+
+/*
+ * The tiles at the ends of both axes are code of their own: they take what their own sizes take. More pixels read the
+ * weights less often.
+ */
+double tile_promise(const Core *core, int64_t blocks, int64_t extent, int64_t vectors, int64_t pixels)
+{
+	int64_t wide = blocks / vectors, rest = blocks % vectors, long_ = extent / pixels, end = extent % pixels;
+	double sum = (double)(wide * long_) * tile_cycles(core, vectors, pixels);
+	sum += rest > 0 ? (double)long_ * tile_cycles(core, rest, pixels) : 0;
+	sum += end > 0 ? (double)wide * tile_cycles(core, vectors, end) : 0;
+	sum += rest > 0 && end > 0 ? tile_cycles(core, rest, end) : 0;
+	double tail = end > 0 && long_ > 0 ? TMPL_TAIL : 1;
+	return (double)(blocks * extent) / core->fma_rate / sum * tail + TMPL_PIXEL_BONUS * (double)pixels;
 }
 
 const char *tile_name(Sketch *s, const Tile *tile, const char *knob)
@@ -87,8 +108,7 @@ void tile_knob(Sketch *s, int64_t vectors, int64_t pixels, Tile *out)
 				continue;
 			bool favour = f == out->favour && f * (p + 1) + f + 1 <= tile_registers(s);
 			double part = tile_promise(&s->target->core, vectors, pixels, f, p) * (favour ? TMPL_FAVOUR : 1);
-			int64_t covered = ceil_div(pixels, p) * p;
-			if (part > top && (covered - pixels) * TMPL_FIRST_WASTE <= covered) {
+			if (part > top) {
 				top = part;
 				best = n;
 			}
@@ -414,6 +434,43 @@ static void before_steps(Sketch *s, const Tiled *t, const Tile *tile, const char
 		share_steps(s, &o, (const char *[2]){ NULL });
 }
 
+/*
+ * A tile that has all lanes of its axis, in several vectors of which the last is not full: its sums lie in whole
+ * vectors, or a vector would share elements with the next pixel's, and none would be in a register.
+ */
+static void widen_sums(Sketch *s, const Tiled *t, const Tile *tile, const Cut *vec, int64_t extent)
+{
+	static const char *const letters[] = { "", "", "NC", "NCW", "NCHW", "NCDHW" };
+	if (vec->outer != NULL || extent <= tile->lanes || extent % tile->lanes == 0 || t->n < 2 ||
+		t->n >= (int)(sizeof letters / sizeof *letters))
+		return;
+	char inner = (char)(letters[t->n][tile->vector] - 'A' + 'a');
+	sketch_step(s, "layout %s %s%lld%c", t->sums, letters[t->n], (long long)tile->lanes, inner);
+}
+
+/*
+ * What a tile of lanes reads of a tensor whose rows are its lanes, turned: some rows written out, so that stores to a
+ * line follow each other.
+ */
+static void copy_steps(Sketch *s, const Tiled *t, const Tile *tile, const char *at)
+{
+	const char *rows = arena_printf(s->arena, "%s.c.%d", tile->copy, tile->copied);
+	sketch_step(s, "cache_read %s %s %s", tile->copy, t->block, at);
+	sketch_step(s, "layout %s.c %s", tile->copy, tile->layout);
+	sketch_step(s, "split %s %d", rows, TMPL_COPY_ROWS);
+	sketch_step(s, "reorder %s.o %s.c.%d %s.i", rows, tile->copy, tile->copied + 1, rows);
+	sketch_step(s, "unroll %s.i", rows);
+}
+
+/* The loop of a tile of lanes, or where one tile has all, the one around the loop of pixels. NULL: there is none. */
+static const char *loop_of_copy(const Outer *o, const char *lanes, const char *pixels)
+{
+	int n = 0;
+	while (n < o->n && o->loop[n].name != pixels)
+		n++;
+	return lanes != NULL ? lanes : n > 0 && n < o->n ? o->loop[n - 1].name : NULL;
+}
+
 /* What is done to whole buffers: before loops are cut. */
 static void begin_steps(Sketch *s, const Tiled *t, const Tile *tile)
 {
@@ -467,10 +524,10 @@ static Pieces cut_steps(Sketch *s, const Tiled *t, const Tile *tile)
 		sketch_step(s, "reorder%s", text_str(&line));
 	if (last != NULL) {
 		sketch_step(s, "compute_at %s %s", t->block, last);
-		if (tile->copy != NULL && p.vec.outer != NULL) {
-			sketch_step(s, "cache_read %s %s %s", tile->copy, t->block, p.vec.outer);
-			sketch_step(s, "layout %s.c %s", tile->copy, tile->layout);
-		}
+		const char *at = tile->copy != NULL ? loop_of_copy(&p.outer, p.vec.outer, p.pix.outer) : NULL;
+		if (at != NULL)
+			copy_steps(s, t, tile, at);
+		widen_sums(s, t, tile, &p.vec, p.v.extent);
 		reduction_steps(s, t, tile);
 		ahead_steps(s, t, tile, p.vec.outer);
 	}

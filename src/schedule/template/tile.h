@@ -67,6 +67,7 @@ typedef struct Tile {
 	bool rows; /* the loop of groups is around that of rows, in which a ring keeps what the tile reads */
 	const char *pack, *layout; /* a constant that is packed, and how; NULL: none */
 	const char *copy; /* a tensor of which each tile of lanes has its part copied, lying as `layout` says; NULL: none */
+	int copied;       /* its dimension of lanes; the one behind it is along rows */
 	Before before;      /* BEFORE_PIXELS is BEFORE_ALL where no loop of pixels is around those of lanes */
 	const char *image;  /* the layout of what the prologue makes, channels in blocks; NULL: row-major */
 	Ahead ahead;
@@ -80,18 +81,19 @@ typedef struct Tile {
 	bool first; /* so is the first one, then */
 } Tile;
 
-/* A tile with axes in order and reduce loops as they are. */
-Tile tile_new(Sketch *s, const Tiled *t);
-/* Steps of the tile, and of all other nests. */
-void tile_steps(Sketch *s, const Tiled *t, const Tile *tile);
-/* The dimension along which elements of a buffer lie side by side; -1: it has one element. */
-int tile_side(const Buf *b);
+Tile tile_new(Sketch *s, const Tiled *t); /* axes in order, reduce loops as they are */
+void tile_steps(Sketch *s, const Tiled *t, const Tile *tile); /* of the tile, and of all other nests */
+int tile_side(const Buf *b); /* the dimension along which elements lie side by side; -1: it has one element */
 /* The axis along which elements of the result lie side by side; -1: none. */
 int tiled_contiguous(const Tiled *t);
 /* Lanes of a vector of sums along an axis: a full register, or a part that wastes less of it. */
 int64_t tile_lanes(const Sketch *s, const Tiled *t, int64_t extent);
-/* Whether tiles of that width leave little of the last one empty. */
-bool tile_wastes_little(int64_t extent, int64_t width);
+/*
+ * Elements an instruction of `lanes` makes on average, by vectors of `part`. split: one that is not full is one for
+ * each power of two. masked: the part of the rate that vectors reach which do not divide the extent.
+ */
+double tile_made(int64_t extent, int64_t part, int64_t lanes, bool split, double masked);
+bool tile_wastes_little(int64_t extent, int64_t width); /* the last tile of that width is nearly full */
 /*
  * How many steps of a reduction may be written out: powers of two from 1, below the extent, up to `most`, whose `sums`
  * multiply-adds each make at most `body`. Fills option[KNOB_OPTIONS]; returns how many.
@@ -113,7 +115,6 @@ bool tile_algorithm(Sketch *s, const Tiled *t, const char *own);
 void tile_ahead(Sketch *s, const Tiled *t, Tile *tile, int64_t turns, Ahead guess);
 /* Which axes have a loop around the tile, outermost first; how many. */
 int tile_outer(const Tiled *t, const Tile *tile, int *axis);
-
 /* Nests of the set that are not read are scheduled as the generated space does; t NULL: all of them. */
 bool sketch_loops_but(Sketch *s, const Tiled *t);
 
