@@ -225,7 +225,8 @@ static double vector_promise(const Nest *n, int k, int64_t part, int64_t lanes)
 	enum { AXIS = 1000 };
 	const Axis *x = &n->axis[k];
 	bool whole = part == x->extent && n->across < 0 && !n->reduces;
-	bool few = part < TMPL_PROMISING_LANES && part < lanes && (part < x->extent || k != n->side || n->series || n->reduces);
+	bool light = part == x->extent && k == n->side && !n->series && !n->reduces;
+	bool few = part < TMPL_PROMISING_LANES && part < lanes && !light;
 	if ((part > lanes && !whole) || few || (n->scans && k != n->side))
 		return 0;
 	double masked = n->reduces ? TMPL_MASKED_SUMS : n->series ? TMPL_MASKED_SERIES : TMPL_MASKED;

@@ -67,7 +67,7 @@ typedef struct Tile {
 	bool rows; /* the loop of groups is around that of rows, in which a ring keeps what the tile reads */
 	const char *pack, *layout; /* a constant that is packed, and how; NULL: none */
 	const char *copy; /* a tensor of which each tile of lanes has its part copied, lying as `layout` says; NULL: none */
-	int copied;       /* its dimension of lanes; the one behind it is along rows */
+	int copied; /* its dimension of lanes, whose elements lie in rows of the next dimension */
 	Before before;      /* BEFORE_PIXELS is BEFORE_ALL where no loop of pixels is around those of lanes */
 	const char *image;  /* the layout of what the prologue makes, channels in blocks; NULL: row-major */
 	Ahead ahead;
@@ -115,7 +115,6 @@ bool tile_algorithm(Sketch *s, const Tiled *t, const char *own);
 void tile_ahead(Sketch *s, const Tiled *t, Tile *tile, int64_t turns, Ahead guess);
 /* Which axes have a loop around the tile, outermost first; how many. */
 int tile_outer(const Tiled *t, const Tile *tile, int *axis);
-/* Nests of the set that are not read are scheduled as the generated space does; t NULL: all of them. */
+/* Nests that t does not read are scheduled as the generated space does; t NULL: all. */
 bool sketch_loops_but(Sketch *s, const Tiled *t);
-
 #endif
