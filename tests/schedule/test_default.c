@@ -182,6 +182,8 @@ static const struct {
 	/* Sums of all 21 columns lie in three whole vectors; the other factor is copied for each batch. */
 	{ "dag c\nin x: f32[7,21,18]\ny: f32[7,21,21] = matmul(x, x) tb=1\nout y\n", "layout v1.c NCW8w\n" },
 	{ "dag d\nin x: f32[7,21,18]\ny: f32[7,21,21] = matmul(x, x) tb=1\nout y\n", "cache_read v0 matmul b0.w\n" },
+	/* One tile is all: its sums are made in a loop all the same. */
+	{ "dag j\nin x: f32[1,64]\nconst w: f32[21,64]\ny: f32[1,21] = dense(x, w)\nout y\n", "compute_at dense m.w.o\n" },
 	/* Masks cost less than vectors of four, where there is a series to compute; not for a store alone. */
 	{ "dag e\nin x: f32[5,12,28]\ny: f32[5,12,28] = tanh(x)\nout y\n", "split w 8\n" },
 	{ "dag f\nin x: f32[5,12,28]\ny: f32[5,12,28] = relu(x)\nout y\n", "split w 4\n" },

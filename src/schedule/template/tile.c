@@ -508,7 +508,9 @@ static Pieces cut_steps(Sketch *s, const Tiled *t, const Tile *tile)
 	if (tile->pixel >= 0) {
 		const TileAxis *x = &t->out[tile->pixel];
 		p.pix.lanes = x->name;
-		if (tile->pixels < x->extent) {
+		int axis[TILE_AXES];
+		/* Sums are made in a loop: where one tile is all there is, in one of a single iteration. */
+		if (tile->pixels < x->extent || tile_outer(t, tile, axis) == 0) {
 			sketch_step(s, "split %s %lld", x->name, (long long)tile->pixels);
 			p.pix = (Cut){ .outer = child(s, x->name, "o"), .lanes = child(s, x->name, "i") };
 		}
