@@ -71,6 +71,11 @@ void cost_observe(const Cost *c, const CostCandidate *x, int n, const double *ns
 		c->row->observe(c->state, x, n, ns);
 }
 
+int cost_revision(const Cost *c)
+{
+	return c->row->revision != NULL ? c->row->revision(c->state) : 0;
+}
+
 void cost_close(const Cost *c)
 {
 	if (c->row != NULL && c->row->close != NULL && c->state != NULL)

@@ -29,6 +29,8 @@ typedef struct CostModel {
 	void (*estimate)(const void *state, const CostCandidate *x, int n, double *ns);
 	/* Nanoseconds that were measured. Nobody may ask or tell meanwhile. NULL: the row does not learn. */
 	void (*observe)(void *state, const CostCandidate *x, int n, const double *ns);
+	/* Another number once observations have changed the estimates. NULL: they never change. */
+	int (*revision)(const void *state);
 	void (*close)(void *state); /* NULL: the state is the arena's alone */
 } CostModel;
 
@@ -53,6 +55,7 @@ Cost cost_or_first(const Cost *given, Arena *a, const Target *target);
 void cost_estimate(const Cost *c, const CostCandidate *x, int n, double *ns);
 double cost_estimate_one(const Cost *c, const KernelSet *ks, const Task *task);
 void cost_observe(const Cost *c, const CostCandidate *x, int n, const double *ns);
+int cost_revision(const Cost *c);
 void cost_close(const Cost *c);
 
 #endif

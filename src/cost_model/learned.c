@@ -39,6 +39,7 @@ typedef struct Learned {
 	VEC(double) ns;
 	VEC(double) estimate;
 	VEC(int) task;
+	int revision;   /* how often the trees have changed */
 	size_t learned; /* observations that are in the trees, or will be */
 } Learned;
 
@@ -152,6 +153,7 @@ static void end_job(Learned *l)
 	if (l->last != NULL)
 		arena_free(l->last->arena);
 	l->last = j;
+	l->revision++;
 }
 
 static void observe_learned(void *state, const CostCandidate *x, int n, const double *ns)
@@ -178,6 +180,11 @@ static void observe_learned(void *state, const CostCandidate *x, int n, const do
 		begin_job(l);
 }
 
+static int revision_learned(const void *state)
+{
+	return ((const Learned *)state)->revision;
+}
+
 static void close_learned(void *state)
 {
 	Learned *l = state;
@@ -195,4 +202,5 @@ const CostModel cost_xgboost = { .name = "xgboost",
 	.note = note_learned,
 	.estimate = estimate_learned,
 	.observe = observe_learned,
+	.revision = revision_learned,
 	.close = close_learned };

@@ -15,6 +15,8 @@
 typedef struct SearchCost {
 	void (*estimate)(void *arg, const Config *c, int n, double *ns, uint64_t *same);
 	void *arg;
+	/* Another number than before: estimates would be others by now, and are not comparable. NULL: they never change. */
+	int (*revision)(void *arg);
 } SearchCost;
 
 /* How hard to look; rows of tuner/effort.def. */

@@ -8,7 +8,7 @@
  * neighbours of the best are measured, and so are the descents from elsewhere.
  *
  * A step must be faster by TUNE_MARGIN, so that noise is no progress.  Configs of the same schedule are one
- * point.  Left out: learning from what was measured; annealing.
+ * point.  Left out: annealing.
  */
 #include "tuner/configs.h"
 #include "tuner/search.h"
@@ -23,6 +23,7 @@ typedef struct Point {
 	double ns;     /* 0: not told; < 0: it failed */
 	uint32_t twin; /* the first point of the same schedule, which stands for all */
 	bool asked;
+	int revision;  /* of the cost model that est is of */
 } Point;
 
 typedef VEC(uint32_t) Numbers;
@@ -53,6 +54,11 @@ typedef struct Rank {
 
 /* ---- points ---- */
 
+static int revision(const Rank *r)
+{
+	return r->cost.revision != NULL ? r->cost.revision(r->cost.arg) : 0;
+}
+
 /* Estimates the configs that the set has and that have no point yet: its last ones. */
 static void estimate_fresh(Rank *r)
 {
@@ -60,11 +66,12 @@ static void estimate_fresh(Rank *r)
 	size_t first = r->point.n, n = r->set.at.n - first;
 	double *ns = arena_array(scratch, double, n + 1);
 	uint64_t *same = arena_array(scratch, uint64_t, n + 1);
+	int now = revision(r);
 	if (n > 0)
 		r->cost.estimate(r->cost.arg, r->set.at.at + first, (int)n, ns, same);
 	for (size_t k = 0; k < n; k++) {
 		uint32_t i = (uint32_t)(first + k);
-		Point p = { .same = same[k], .est = ns[k], .twin = i };
+		Point p = { .same = same[k], .est = ns[k], .twin = i, .revision = now };
 		uint32_t before = r->same.index.n;
 		MapEntry *e = map_add(&r->same, p.same);
 		if (r->same.index.n > before)
@@ -109,6 +116,30 @@ static double estimate_at(const Rank *r, uint32_t i)
 static int distance(const Rank *r, uint32_t i, uint32_t j)
 {
 	return space_distance(r->space, config_at(r, i), config_at(r, j));
+}
+
+/* Estimates anew what the cost model has estimated before it changed: only estimates of one revision are comparable. */
+static void refresh(Rank *r, const uint32_t *list, size_t n)
+{
+	Arena *scratch = arena_new();
+	VEC(Config) old = { 0 };
+	Numbers at = { 0 };
+	int now = revision(r);
+	for (size_t i = 0; i < n; i++) {
+		Point *p = &r->point.at[list[i]];
+		if (p->revision == now || p->est <= 0)
+			continue;
+		p->revision = now;
+		vec_push(scratch, &old, *config_at(r, list[i]));
+		vec_push(scratch, &at, list[i]);
+	}
+	double *ns = arena_array(scratch, double, old.n + 1);
+	uint64_t *same = arena_array(scratch, uint64_t, old.n + 1);
+	if (old.n > 0)
+		r->cost.estimate(r->cost.arg, old.at, (int)old.n, ns, same);
+	for (size_t k = 0; k < old.n; k++)
+		r->point.at[at.at[k]].est = ns[k];
+	arena_free(scratch);
 }
 
 typedef struct Keyed {
@@ -229,6 +260,8 @@ static bool promises(const Rank *r, uint32_t i, uint32_t best)
 static void enqueue_best(Rank *r, uint32_t i, Numbers *list, size_t most)
 {
 	size_t before = r->queue.n;
+	refresh(r, &i, 1);
+	refresh(r, list->at, list->n);
 	tidy(r, list);
 	for (size_t k = 0; k < list->n && r->queue.n - before < most; k++)
 		if (promises(r, list->at[k], i))
@@ -252,6 +285,8 @@ static bool enqueue_picks(Rank *r)
 {
 	size_t want = (size_t)r->effort->picks, drawn = want / TUNE_DRAWN;
 	r->batch.n = 0;
+	refresh(r, r->ranked.at, r->ranked.n);
+	tidy(r, &r->ranked);
 	for (int apart = 2; apart >= 1; apart--)
 		for (size_t i = 0; i < r->ranked.n && r->batch.n < want - drawn; i++)
 			if (promises(r, r->ranked.at[i], r->ranked.at[0]))

@@ -67,10 +67,19 @@ static void estimate_batch(TaskRun *r, const Config *c, int n, double *ns, uint6
 	arena_free(a);
 }
 
+static int estimate_revision(void *arg)
+{
+	return cost_revision(&((TaskRun *)arg)->cost);
+}
+
 /* SearchCost: through the cost model. */
 static void estimate_configs(void *arg, const Config *c, int n, double *ns, uint64_t *same)
 {
 	TaskRun *r = arg;
+	if (r->revision != cost_revision(&r->cost)) {
+		r->estimates = (OutcomeSet){ .index.arena = r->arena };
+		r->revision = cost_revision(&r->cost);
+	}
 	int want = r->cost.row->batch, batch = want < 1 ? 1 : want < BATCH ? want : BATCH;
 	for (int i = 0; i < n; i += batch)
 		estimate_batch(r, c + i, n - i < batch ? n - i : batch, ns + i, same + i);
@@ -255,7 +264,8 @@ bool task_run_open(TaskRun *r, TaskProgress *state, Arena *a, const Task *task, 
 	space_saves(r->space, &r->least_saved, &r->most_saved);
 	Rng seed = rng_seed(ask->seed);
 	hash_hex(task->id, hex);
-	r->search = ask->search->open(a, r->space, (SearchCost){ estimate_configs, r }, ask->effort, rng_fork(&seed, hex));
+	SearchCost cost = { estimate_configs, r, estimate_revision };
+	r->search = ask->search->open(a, r->space, cost, ask->effort, rng_fork(&seed, hex));
 	return true;
 }
 

@@ -23,6 +23,7 @@ typedef struct TaskRun {
 	OutcomeSet known; /* by trace */
 	OutcomeSet records; /* ids of the runs that were reused: a run may be in several databases */
 	OutcomeSet estimates; /* ns of the cost model; configs of one schedule are estimated once */
+	int revision;         /* of the cost model that these are of */
 	const char *default_trace;
 	double guess_ms; /* estimate of the default */
 	VEC(const char *) seed; /* traces from elsewhere, to be measured after the default */

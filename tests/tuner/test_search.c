@@ -24,6 +24,7 @@ typedef struct Land {
 	double noise;  /* of a time */
 	Rng rng;
 	int64_t estimates;
+	int told, learns_at; /* answers; after how many of them the cost model changes, 0: never */
 } Land;
 
 static const Land *land; /* what the template asks for */
@@ -67,6 +68,13 @@ static double true_ns(const Land *l, const Config *c)
 	return ns;
 }
 
+/* Whether the cost model says something else by now. */
+static int learned(void *arg)
+{
+	Land *l = arg;
+	return l->learns_at > 0 && l->told >= l->learns_at;
+}
+
 static double estimate_one(Land *l, const Config *c, uint64_t *same)
 {
 	uint64_t h = 7;
@@ -76,13 +84,19 @@ static double estimate_one(Land *l, const Config *c, uint64_t *same)
 	l->estimates++;
 	if (l->refused >= 0 && c->pick[l->refused] % 2 != 0)
 		return -1;
-	return l->est == EST_RIGHT ? true_ns(l, c) : l->est == EST_CONSTANT ? 1000 : 1e6 / true_ns(l, c);
+	double ns = l->est == EST_RIGHT ? true_ns(l, c) : l->est == EST_CONSTANT ? 1000 : 1e6 / true_ns(l, c);
+	return learned(l) ? ns * 100 : ns;
 }
 
 static void estimate(void *arg, const Config *c, int n, double *ns, uint64_t *same)
 {
 	for (int i = 0; i < n; i++)
 		ns[i] = estimate_one(arg, &c[i], &same[i]);
+}
+
+static SearchCost cost_of(Land *l)
+{
+	return (SearchCost){ estimate, l, learned };
 }
 
 static double measured(Land *l, const Config *c)
@@ -112,7 +126,7 @@ typedef struct Found {
 static Found hunt(Arena *a, Land *l, const Search *search, const char *preset, int late, double goal, int most)
 {
 	Found f = { .best = INFINITY };
-	void *s = search->open(a, &l->space, (SearchCost){ estimate, l }, effort_find(preset), rng_seed(11));
+	void *s = search->open(a, &l->space, cost_of(l), effort_find(preset), rng_seed(11));
 	Config flying[8];
 	int n = 0, got = 1;
 	while ((int)f.asked.n < most && f.trials == 0) {
@@ -129,6 +143,7 @@ static Found hunt(Arena *a, Land *l, const Search *search, const char *preset, i
 			break;
 		double ns = measured(l, &flying[0]), real = true_ns(l, &flying[0]);
 		search->tell(s, flying[0], ns);
+		l->told++;
 		memmove(flying, flying + 1, sizeof *flying * (size_t)--n);
 		f.best = fmin(f.best, real);
 		if (real <= optimum(l) * goal)
@@ -156,7 +171,7 @@ START_TEST(what_is_told_is_not_asked)
 {
 	Arena *a = arena_new();
 	Land *l = land_new(a, 3, 4, 2);
-	void *s = searches[_i]->open(a, &l->space, (SearchCost){ estimate, l }, effort_find("normal"), rng_seed(3));
+	void *s = searches[_i]->open(a, &l->space, cost_of(l), effort_find("normal"), rng_seed(3));
 	Config c;
 	int n = 0;
 	searches[_i]->tell(s, l->space.first, 5);
@@ -252,12 +267,28 @@ START_TEST(what_has_no_schedule_is_not_asked)
 }
 END_TEST
 
+/* A cost model that learns, and says a hundred times as much from then on, ends no descent. */
+START_TEST(estimates_that_change_are_asked_again)
+{
+	Arena *a = arena_new();
+	Land *l = land_new(a, 4, 6, 7), *same = land_new(a, 4, 6, 7);
+	l->est = same->est = EST_CONSTANT;
+	l->learns_at = 15;
+	Found changed = hunt(a, l, &search_rank, "normal", 1, 0, 400);
+	Found steady = hunt(a, same, &search_rank, "normal", 1, 0, 400);
+	ck_assert(l->told > l->learns_at && l->estimates > same->estimates);
+	ck_assert_msg(changed.best == steady.best && changed.asked.n == steady.asked.n,
+		"%g after %zu trials, and %g after %zu", changed.best, changed.asked.n, steady.best, steady.asked.n);
+	arena_free(a);
+}
+END_TEST
+
 /* Everything fails: it ends all the same, and soon. */
 START_TEST(failures_end_a_search)
 {
 	Arena *a = arena_new();
 	Land *l = land_new(a, 6, 8, 7);
-	void *s = search_rank.open(a, &l->space, (SearchCost){ estimate, l }, effort_find("normal"), rng_seed(3));
+	void *s = search_rank.open(a, &l->space, cost_of(l), effort_find("normal"), rng_seed(3));
 	Config c;
 	int n = 0;
 	while (search_rank.ask(s, &c, 1) > 0) {
@@ -273,7 +304,7 @@ START_TEST(a_hint_is_asked_next)
 {
 	Arena *a = arena_new();
 	Land *l = land_new(a, 6, 8, 8);
-	void *s = search_rank.open(a, &l->space, (SearchCost){ estimate, l }, effort_find("normal"), rng_seed(3));
+	void *s = search_rank.open(a, &l->space, cost_of(l), effort_find("normal"), rng_seed(3));
 	Config c, hint = l->space.first;
 	for (int k = 0; k < 6; k++)
 		hint.pick[k] = (uint8_t)(k + 1);
@@ -307,6 +338,7 @@ int main(void)
 	tcase_add_test(tc, the_end_is_a_certificate);
 	tcase_add_test(tc, equal_schedules_are_one_point);
 	tcase_add_test(tc, what_has_no_schedule_is_not_asked);
+	tcase_add_test(tc, estimates_that_change_are_asked_again);
 	tcase_add_test(tc, failures_end_a_search);
 	tcase_add_test(tc, a_hint_is_asked_next);
 	tcase_add_test(tc, estimates_are_counted);
