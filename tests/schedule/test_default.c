@@ -147,6 +147,8 @@ static const struct {
 		"decompose_init dense k.o\n" },
 	{ "dag g\nin x: f32[128,256]\nconst w: f32[256,256]\ny: f32[128,256] = dense(x, w)\nout y\n",
 		"compute_at dense " },
+	/* one tile is all of the result */
+	{ "dag i\nin x: f32[1,64]\nconst w: f32[24,64]\ny: f32[1,24] = dense(x, w)\nout y\n", "compute_at dense m.w.o\n" },
 	{ "dag h\nin x: f32[1,8,9,9]:NCHW8c\nconst v: f32[32,8,1,1]\nconst w: f32[32,1,3,3]\n"
 	  "y: f32[1,32,9,9] = conv(x, v)\nr: f32[1,32,9,9] = relu(y)\n"
 	  "z: f32[1,32,9,9]:NCHW8c = conv(r, w) groups=32 pads=[1,1,1,1]\nout z\n",

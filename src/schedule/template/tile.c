@@ -516,6 +516,11 @@ static Pieces cut_steps(Sketch *s, const Tiled *t, const Tile *tile)
 		}
 	}
 	p.outer = outer_loops(t, tile, p.groups, &p.vec, &p.pix);
+	if (p.outer.n == 0 && tile->pixel >= 0) { /* one tile is all there is: a loop of one turn keeps its sums */
+		sketch_step(s, "split %s %lld", p.pix.lanes, (long long)t->out[tile->pixel].extent);
+		add_outer(&p.outer, child(s, p.pix.lanes, "o"), 1);
+		p.pix.lanes = child(s, p.pix.lanes, "i");
+	}
 	const char *last = p.outer.n > 0 ? p.outer.loop[p.outer.n - 1].name : NULL;
 	for (int k = 0; k < p.outer.n; k++)
 		add_name(&line, p.outer.loop[k].name);
