@@ -4,8 +4,8 @@
  * in one pair at most.
  *
  * graph_pairs offers depthwise convolutions with pointwise ones, for devices whose threads run in warps: the last
- * alternative. graph_near_pairs offers pointwise convolutions with the depthwise ones that read them, and elementwise
- * calls with the convolution or pooling that reads them, for CPUs: the first alternative. A convolution with
+ * alternative. graph_near_pairs is for CPUs, and offers the first alternative: convolutions of all channels with the
+ * depthwise ones that read them, elementwise calls with the convolution or pooling that reads them. A convolution with
  * overlapping windows has no prologue: it would compute an element for each window.
  */
 #include "graph/pairs.h"
@@ -54,8 +54,15 @@ static int find_depthwise(const Pairs *x, int q)
 	return depthwise && from->call[from->ncall - 1] == v->call && from->ncall + to->ncall <= LONGEST_GROUP ? g : -1;
 }
 
+/* A convolution of all channels that Winograd's algorithm does not take: it makes more than a row at a time. */
+static bool makes_rows(const Dag *d, const OpCall *c)
+{
+	Window w;
+	return op_is_pointwise(d, c) || (op_int(c, "groups") == 1 && op_window(d, c, &w, NULL) && w.stride[0] > 1);
+}
+
 /*
- * The group of a pointwise convolution whose image the depthwise convolution of q alone reads, if a thread's part of
+ * The group of a convolution whose image the depthwise convolution of q alone reads, if a thread's part of
  * the image is too large to stay in its second cache until it is read. Threads share the channels.
  */
 static int find_maker(const Pairs *x, int q)
@@ -70,7 +77,7 @@ static int find_maker(const Pairs *x, int q)
 	int g = v->kind == VALUE_CALL ? x->owner[v->call] : q;
 	const Group *from = &x->p->group[g];
 	const OpCall *first = g != q && !x->taken[g] ? anchor(x, from) : NULL;
-	if (first == NULL || !op_is_pointwise(x->d, first) || x->d->value.at[to->out[0]].layout == NULL ||
+	if (first == NULL || !makes_rows(x->d, first) || x->d->value.at[to->out[0]].layout == NULL ||
 		from->call[from->ncall - 1] != v->call || from->ncall + to->ncall > LONGEST_GROUP)
 		return -1;
 	bool large = near > 0 && (double)value_bytes(v) > GRAPH_RING_IMAGE * (double)near * t->threads;
