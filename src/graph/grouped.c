@@ -1,6 +1,7 @@
 /*
  * Turns 1x1 convolutions with groups into products, a matrix of weights times the pixels of each group: a group whose
- * channels fill no vectors then has lanes along its pixels. The images are row-major, and reshapes of them are views.
+ * channels fill no vectors then has lanes along its pixels. Those of one pixel, as in squeeze-and-excite, become dense,
+ * which reads weights at the rate of memory. The images are row-major, and reshapes of them are views.
  * Elementwise calls behind follow the product (sink.c), so that they are in its group.
  */
 #include "graph/edit.h"
@@ -23,6 +24,22 @@ static bool fills_vectors(Shape weights, int64_t groups)
 	return weights.dim[0] / groups % GRAPH_GROUP_BLOCK == 0 && weights.dim[1] % GRAPH_GROUP_BLOCK == 0;
 }
 
+/* A convolution without groups of images of one pixel. */
+static bool multiply_pixel(Edit *e, const OpCall *c)
+{
+	const Dag *d = e->from;
+	const Value *w = &d->value.at[c->in[1]], *x = &d->value.at[c->in[0]];
+	const Shape y = d->value.at[c->out[0]].shape;
+	const char *name = d->value.at[c->out[0]].name;
+	int in[3] = { reshape(e, x->name, edit_value(e, c->in[0]), (Shape){ 2, { x->shape.dim[0], x->shape.dim[1] } }),
+		edit_const(e, w->name, w->type, (Shape){ 2, { w->shape.dim[0], w->shape.dim[1] } }, w->data), DAG_NONE };
+	if (c->nin > 2 && c->in[2] != DAG_NONE)
+		in[2] = edit_value(e, c->in[2]);
+	Attr tf32 = attr_int("tf32", op_int(c, "tf32")), shape = attr_ints("shape", y.dim, y.rank);
+	in[0] = in[0] == DAG_NONE ? DAG_NONE : edit_call(e, OP_dense, name, in, in[2] != DAG_NONE ? 3 : 2, &tf32, 1);
+	return in[0] != DAG_NONE && edit_call_as(e, c, OP_reshape, in, 1, &shape, 1);
+}
+
 static bool multiply_groups(Edit *e, const OpCall *c, void *arg)
 {
 	(void)arg;
@@ -32,11 +49,13 @@ static bool multiply_groups(Edit *e, const OpCall *c, void *arg)
 	const Shape w = d->value.at[c->in[1]].shape, x = d->value.at[c->in[0]].shape, y = d->value.at[c->out[0]].shape;
 	int64_t groups = op_int(c, "groups"), pixels = 1;
 	bool bias = c->nin > 2 && c->in[2] != DAG_NONE;
+	for (int k = 2; k < x.rank; k++)
+		pixels *= x.dim[k];
+	if (pixels == 1 && op_is_pointwise(d, c) && shape_elements(x) > 0)
+		return multiply_pixel(e, c);
 	if (groups == 1 || w.dim[1] == 1 || !op_has_one_tap(d, c) || fills_vectors(w, groups) || shape_elements(x) == 0 ||
 		(bias && d->value.at[c->in[2]].kind != VALUE_CONST))
 		return false;
-	for (int k = 2; k < x.rank; k++)
-		pixels *= x.dim[k];
 	Shape of = { 0 };
 	if (x.dim[0] != 1)
 		of.dim[of.rank++] = x.dim[0];
