@@ -5,15 +5,19 @@ that a framework's memory is free before dlc compiles.  FOLDER gets model.onnx, 
 of the file's inputs and outputs; stdout gets one line of JSON.
 
 A case is NETWORK:EXPORTER.  Exporters of PyTorch are script (TorchScript-based) and dynamo, of TensorFlow keras
-(Keras' own export) and tf2onnx, of scikit-learn skl2onnx.  A number behind an exporter is the opset to ask for.  A
-network of Hugging Face has its sequence length behind it and perhaps eager (attention as matrix products) or dynamic (a
-symbolic length in the file)."""
+(Keras' own export) and tf2onnx, of scikit-learn skl2onnx, of PaddlePaddle paddle2onnx.  A number behind an exporter is
+the opset to ask for.  BERT, DistilBERT and GPT-2 have their sequence length behind them and perhaps eager (attention as
+matrix products) or dynamic (a symbolic length in the file).  hf.NAME is a small network of exporter_transformers.py,
+timm.NAME one of timm."""
 import json
 import os
 import re
 import sys
 import time
 import warnings
+
+import exporter_paddle
+import exporter_transformers
 
 SEED = 2026
 # One or more of each family of torchvision's classification networks.
@@ -22,7 +26,17 @@ TORCHVISION = """alexnet convnext_tiny densenet121 densenet169 efficientnet_b0 e
     regnet_x_400mf regnet_y_400mf regnet_y_3_2gf resnet18 resnet34 resnet50 resnet101 resnet152 resnext50_32x4d
     shufflenet_v2_x0_5 shufflenet_v2_x2_0 squeezenet1_0 squeezenet1_1 swin_t swin_v2_t vgg11 vgg16_bn vgg19 vit_b_16
     vit_b_32 wide_resnet50_2""".split()
+VIDEO = ["r3d_18", "mc3_18", "r2plus1d_18", "s3d", "swin3d_t"]
 SIZES = {"inception_v3": 299, "swin_v2_t": 256}
+OTHER_VISION = """deeplabv3_mobilenet_v3_large deeplabv3_resnet50 fcn_resnet50 lraspp_mobilenet_v3_large r3d_18 mc3_18
+    r2plus1d_18 s3d swin3d_t""".split()
+TIMM = """vit_tiny_patch16_224 deit3_small_patch16_224 beit_base_patch16_224 eva02_tiny_patch14_224 cait_xxs24_224
+    xcit_nano_12_p16_224 crossvit_9_240 pvt_v2_b0 twins_pcpvt_small mobilevit_xxs mobilevitv2_050 edgenext_xx_small
+    efficientformerv2_s0 fastvit_t8 levit_128s tiny_vit_5m_224 swiftformer_xs gcvit_xxtiny davit_tiny focalnet_tiny_srf
+    convmixer_768_32 mixer_s32_224 resmlp_12_224 gmlp_s16_224 poolformer_s12 mobilenetv4_conv_small
+    mobilenetv4_hybrid_medium ghostnet_100 lcnet_050 repvgg_a0 rexnet_100 hrnet_w18_small dla34 dpn68 res2net50_14w_8s
+    resnest14d nfnet_l0 skresnet18 halonet26t lambda_resnet26t botnet26t_256 sequencer2d_s volo_d1_224 mambaout_femto
+    starnet_s1 inception_next_tiny convnextv2_atto hgnetv2_b0 ese_vovnet19b_dw selecsls42b""".split()
 LANGUAGE = ["bert", "distilbert", "gpt2"]
 KERAS = ["dense", "convolutions", "separable", "recurrent", "attention", "transposed"]
 SKLEARN = ["logistic_regression", "linear_regression", "mlp_classifier", "mlp_regressor", "scaler_pipeline",
@@ -39,9 +53,14 @@ def cases():
             yield from (f"{network}-{way}:{exporter}" for exporter in ("script", "dynamo"))
         yield from (f"{network}-128:{exporter}" for exporter in ("script14", "dynamo23"))
     yield from (f"vit_b_16:{exporter}" for exporter in ("script14", "dynamo23"))
+    yield from (f"{network}:{exporter}" for network in OTHER_VISION for exporter in ("script", "dynamo"))
+    yield from (f"timm.{network}:dynamo" for network in TIMM)
+    for network in exporter_transformers.NETWORKS:
+        yield from (f"hf.{network}:{exporter}" for exporter in ("script", "dynamo"))
     for network in KERAS:
         yield from (f"{network}:{exporter}" for exporter in ("keras", "tf2onnx"))
     yield from (f"{network}:skl2onnx" for network in SKLEARN)
+    yield from (f"{network}:paddle2onnx" for network in [*exporter_paddle.VISION, *exporter_paddle.OWN])
 
 
 def save(folder, inputs, outputs):
@@ -67,9 +86,15 @@ def shake(model):
 def vision(name):
     import torch
     import torchvision
-    model = torchvision.models.get_model(name, weights=None)
+    if name.startswith("timm."):
+        import timm
+        model = timm.create_model(name[5:], pretrained=False)
+        return shake(model), {"x": torch.randn(1, *model.default_cfg["input_size"])}
+    segments = any(name.startswith(s) for s in ("deeplab", "fcn", "lraspp"))
+    options = {"weights_backbone": None} if segments else {}
+    model = torchvision.models.get_model(name, weights=None, **options)
     size = SIZES.get(name, 224)
-    return shake(model), {"x": torch.randn(1, 3, size, size)}
+    return shake(model), {"x": torch.randn(1, 3, 8, 112, 112) if name in VIDEO else torch.randn(1, 3, size, size)}
 
 
 def language(name, words, quick):
@@ -108,6 +133,9 @@ def torch_case(network, exporter, opset, folder, quick):
     words = network.split("-")
     if words[0] in LANGUAGE:
         model, inputs = language(words[0], words[1:], quick)
+    elif network.startswith("hf."):
+        model, inputs = exporter_transformers.network(network[3:])
+        shake(model)
     else:
         model, inputs = vision(network)
     length = {name: {1: "length"} for name in inputs} if "dynamic" in words else None
@@ -121,7 +149,8 @@ def torch_case(network, exporter, opset, folder, quick):
         shapes = length and {name: {1: torch.export.Dim("length", min=2, max=512)} for name in inputs}
         torch.onnx.export(model, tuple(inputs.values()), path, dynamo=True, dynamic_shapes=shapes, verbose=False,
                           **options)
-    save(folder, [x.numpy() for x in inputs.values()], [want.numpy()])
+    want = list(want.values())[:1] if isinstance(want, dict) else [want]
+    save(folder, [x.numpy() for x in inputs.values()], [x.numpy() for x in want])
     return [f"{n}={','.join(map(str, x.shape))}" for n, x in inputs.items()] if length else []
 
 
@@ -228,15 +257,19 @@ def sklearn_case(network, exporter, opset, folder):
 def main():
     case, folder, *rest = sys.argv[1:]
     warnings.filterwarnings("ignore")
-    network, exporter, opset = re.fullmatch(r"([\w-]+):([a-z]+|tf2onnx|skl2onnx)(\d*)", case).groups()
+    network, exporter, opset = re.fullmatch(r"([\w.-]+):([a-z]+|tf2onnx|skl2onnx|paddle2onnx)(\d*)", case).groups()
     opset = int(opset) if opset else None
     start = time.monotonic()
     if exporter in ("script", "dynamo"):
         shapes = torch_case(network, exporter, opset, folder, "--quick" in rest)
     elif exporter in ("keras", "tf2onnx"):
         shapes = keras_case(network, exporter, opset, folder)
-    else:
+    elif exporter == "skl2onnx":
         shapes = sklearn_case(network, exporter, opset, folder)
+    else:
+        inputs, outputs = exporter_paddle.case(network, opset, folder)
+        save(folder, inputs, outputs)
+        shapes = []
     import onnx
     onnx.checker.check_model(os.path.join(folder, "model.onnx"))
     m = onnx.load(os.path.join(folder, "model.onnx"), load_external_data=False)

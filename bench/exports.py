@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """exports.py [OPTIONS] [CASE ...]: do the ONNX files that exporters write import, compile and compute the same?
 
-    bench/exports.py                                    # all cases, about an hour
+    bench/exports.py                                    # all cases, some hours
     bench/exports.py --quick 'bert*' 'vit_b_16:*'       # patterns of cases; transformers with two layers
     bench/exports.py --list
 
@@ -11,7 +11,8 @@ its own.  dlc-compile compiles the file untuned, dlc-run runs it on the same inp
 after the passes of the graph, the steps of the plan, and the error or the sentence that refused it.  A network that
 its exporter cannot write is no failure of dlc and is counted apart.
 
-The first start fetches the frameworks from PyPI into .venv-exports/ (8 GB)."""
+The first start fetches the frameworks from PyPI into .venv-exports/ (8 GB), and PaddlePaddle, which needs an older
+onnx, into .venv-paddle/ (1 GB)."""
 import argparse
 import fnmatch
 import json
@@ -23,9 +24,9 @@ import time
 import exporter
 import rival
 
-VENV = ".venv-exports"
-PACKAGES = ["numpy", "torch", "torchvision", "transformers", "onnx", "onnxscript", "sklearn", "skl2onnx", "tensorflow",
-            "tf2onnx", "keras"]
+PACKAGES = {".venv-exports": ["numpy", "torch", "torchvision", "timm", "transformers", "onnx", "onnxscript", "sklearn",
+                              "skl2onnx", "tensorflow", "tf2onnx", "keras"],
+            ".venv-paddle": ["numpy", "packaging", "sympy", "paddle", "paddle2onnx", "onnx"]}
 TOLERANCE = 1e-4
 EXPORT_SECONDS = 900  # the dynamo exporter of a large network on a busy machine
 COLUMNS = ["case", "opset", "nodes", "imported", "calls", "steps", "export s", "compile s", "error, or why not"]
@@ -106,13 +107,22 @@ def measure(dlc, case, folder, quick):
     return {**row, COLUMNS[-1]: f"{row['error']:.1e}" + " DIFFERS" * (not ok)}, "passed" if ok else "failed"
 
 
+def environment(case):
+    return ".venv-paddle" if case.endswith(":paddle2onnx") else ".venv-exports"
+
+
 def main():
     o = parse()
     if o.list:
         print("\n".join(o.case))
         return 0
     dlc = rival.Dlc(o.build)
-    rival.enter(name=VENV, required=PACKAGES)
+    groups = [[c for c in o.case if environment(c) == name] for name in PACKAGES]
+    if all(groups):
+        words = ["--build=" + o.build, *["--quick"] * o.quick, *["--keep=" + o.keep] * bool(o.keep)]
+        return max(subprocess.call([sys.executable, __file__, *words, *g]) for g in groups)
+    venv = environment(o.case[0])
+    rival.enter(name=venv, required=PACKAGES[venv])
     counts = {"passed": 0, "failed": 0, "not exported": 0}
     print("| " + " | ".join(COLUMNS) + " |\n|" + "---|" * len(COLUMNS), flush=True)
     for case in o.case:
@@ -125,7 +135,7 @@ def main():
         counts[verdict] += 1
         print("| " + " | ".join(str(row.get(c, "-")) for c in COLUMNS) + " |", flush=True)
     print(f"\n{time.strftime('%Y-%m-%d')}, {dlc.call('dlc-run', '--version').splitlines()[0]}; "
-          + ", ".join(f"{n} {rival.version(n)}" for n in PACKAGES)
+          + ", ".join(f"{n} {rival.version(n)}" for n in PACKAGES[venv])
           + f"\n{len(o.case)} cases: {counts['passed']} passed, {counts['failed']} failed, "
           f"{counts['not exported']} that the exporter refuses (allowed: {TOLERANCE:g} of the largest output)")
     return 1 if counts["failed"] else 0

@@ -14,7 +14,8 @@ import venv
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 REQUIRED = ["numpy", "onnxruntime"]
-PACKAGES = {"sklearn": "scikit-learn", "tensorflow": "tensorflow-cpu"}  # of modules that have another name
+# Packages of modules that have another name.
+PACKAGES = {"sklearn": "scikit-learn", "tensorflow": "tensorflow-cpu", "paddle": "paddlepaddle"}
 
 
 def give_up(code, sentence):
