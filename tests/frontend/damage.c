@@ -24,7 +24,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-enum { SECONDS = 20, MOST_WORK = 1 << 20, MOST_BYTES = 1 << 26 };
+enum { SECONDS = 20, MOST_WORK = 1 << 21, MOST_BYTES = 1 << 26 };
 
 /* Source k as the writer writes it, its constants random; false: it cannot be written. */
 static bool source(Arena *a, int k, Bytes *out)
