@@ -8,7 +8,7 @@ A case is NETWORK:EXPORTER.  Exporters of PyTorch are script (TorchScript-based)
 (Keras' own export) and tf2onnx, of scikit-learn skl2onnx, of PaddlePaddle paddle2onnx.  A number behind an exporter is
 the opset to ask for.  BERT, DistilBERT and GPT-2 have their sequence length behind them and perhaps eager (attention as
 matrix products) or dynamic (a symbolic length in the file).  hf.NAME is a small network of exporter_transformers.py,
-timm.NAME one of timm."""
+timm.NAME one of timm, fn.NAME a function of exporter_functions.py."""
 import json
 import os
 import re
@@ -16,6 +16,7 @@ import sys
 import time
 import warnings
 
+import exporter_functions
 import exporter_paddle
 import exporter_transformers
 
@@ -57,6 +58,8 @@ def cases():
     yield from (f"timm.{network}:dynamo" for network in TIMM)
     for network in exporter_transformers.NETWORKS:
         yield from (f"hf.{network}:{exporter}" for exporter in ("script", "dynamo"))
+    for function in exporter_functions.names():
+        yield from (f"fn.{function}:{exporter}" for exporter in ("script17", "dynamo"))
     for network in KERAS:
         yield from (f"{network}:{exporter}" for exporter in ("keras", "tf2onnx"))
     yield from (f"{network}:skl2onnx" for network in SKLEARN)
@@ -136,20 +139,24 @@ def torch_case(network, exporter, opset, folder, quick):
     elif network.startswith("hf."):
         model, inputs = exporter_transformers.network(network[3:])
         shake(model)
+    elif network.startswith("fn."):
+        model, inputs = exporter_functions.network(network[3:])
+        model.eval()
     else:
         model, inputs = vision(network)
     length = {name: {1: "length"} for name in inputs} if "dynamic" in words else None
     with torch.no_grad():
         want = model(*inputs.values())
     path = os.path.join(folder, "model.onnx")
-    options = {"input_names": list(inputs), "output_names": ["y"], **({"opset_version": opset} if opset else {})}
+    want = list(want.values())[:1] if isinstance(want, dict) else want if isinstance(want, tuple) else [want]
+    outputs = ["y"] if len(want) == 1 else [f"y{k}" for k in range(len(want))]
+    options = {"input_names": list(inputs), "output_names": outputs, **({"opset_version": opset} if opset else {})}
     if exporter == "script":
         torch.onnx.export(model, tuple(inputs.values()), path, dynamo=False, dynamic_axes=length, **options)
     else:
         shapes = length and {name: {1: torch.export.Dim("length", min=2, max=512)} for name in inputs}
         torch.onnx.export(model, tuple(inputs.values()), path, dynamo=True, dynamic_shapes=shapes, verbose=False,
                           **options)
-    want = list(want.values())[:1] if isinstance(want, dict) else [want]
     save(folder, [x.numpy() for x in inputs.values()], [x.numpy() for x in want])
     return [f"{n}={','.join(map(str, x.shape))}" for n, x in inputs.items()] if length else []
 
