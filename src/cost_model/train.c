@@ -29,11 +29,6 @@ bool train_there(void)
 
 #if !DLC_HAVE_XGBOOST
 
-const char *train_version(void)
-{
-	return "";
-}
-
 bool train_forest(Arena *a, const TrainSet *set, const Forest *before, Forest *out, double *gain, Err *err)
 {
 	(void)a, (void)set, (void)before, (void)out, (void)gain;
@@ -44,15 +39,6 @@ bool train_forest(Arena *a, const TrainSet *set, const Forest *before, Forest *o
 }
 
 #else
-
-const char *train_version(void)
-{
-	static _Thread_local char text[32];
-	int major, minor, patch;
-	XGBoostVersion(&major, &minor, &patch);
-	snprintf(text, sizeof text, "%d.%d.%d", major, minor, patch);
-	return text;
-}
 
 /* ---- what is learned ---- */
 

@@ -20,8 +20,6 @@ typedef struct TrainSet {
 
 /* Whether this dlc was built with libxgboost. */
 bool train_there(void);
-/* The version of the library, "1.7.4"; "": there is none. */
-const char *train_version(void);
 /*
  * Trees whose sum is ln(time / estimate); `before`: trees that are there and stay, or NULL. gain[PREDICTORS]: how much
  * each predictor has made the error smaller, a share; may be NULL. Any thread may call it.

@@ -118,6 +118,12 @@ static DType type_of_call(const Edit *e, const OpCall *c, const Forms *f)
 	return variable ? f->narrow : F32;
 }
 
+/* The type in which call c reads operand k of f32, if it reads others in t: bits and weights of samples stay f32. */
+static DType type_of_operand(const OpCall *c, int k, DType t)
+{
+	return c->op == OP_bitcast || (c->op == OP_resample && k == 2) ? F32 : t;
+}
+
 static bool convert_call(Edit *e, const OpCall *c, void *arg)
 {
 	Forms *f = arg;
@@ -131,7 +137,7 @@ static bool convert_call(Edit *e, const OpCall *c, void *arg)
 			continue;
 		/* A cast reads what there is: its result has its own type. */
 		bool as_is = c->op == OP_cast || !dtype_eq(e->from->value.at[c->in[k]].type, F32);
-		in[k] = as_is ? edit_value(e, c->in[k]) : operand(e, f, c->in[k], t);
+		in[k] = as_is ? edit_value(e, c->in[k]) : operand(e, f, c->in[k], type_of_operand(c, k, t));
 		if (in[k] == DAG_NONE)
 			return false;
 	}

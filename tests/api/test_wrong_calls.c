@@ -129,6 +129,7 @@ START_TEST(a_null_pointer_is_refused)
 	DlcDatabase *d = lab.database, *none = NULL;
 	DlcBundle *b;
 	DlcStats stats;
+	const DlcModelInfo *learned;
 	DlcRecord rec;
 	DlcImport count = { 0 };
 	const DlcTask *task;
@@ -200,6 +201,13 @@ START_TEST(a_null_pointer_is_refused)
 	null(dlc_database_record(d, NULL, &rec, &why), "id");
 	null(dlc_database_record(d, "00", NULL, &why), "out");
 	null(dlc_database_verify(d, NULL, &why), "v");
+	null(dlc_database_train(NULL, NULL, 0, NULL, NULL, &why), "d");
+	null(dlc_database_train(d, NULL, 1, NULL, NULL, &why), "more");
+	usage(dlc_database_train(d, NULL, 0, "toaster", NULL, &why), "kind");
+	null(dlc_database_model(NULL, NULL, &learned, &why), "d");
+	null(dlc_database_model(d, NULL, NULL, &why), "out");
+	usage(dlc_database_model(d, "toaster", &learned, &why), "kind");
+	ck_assert(dlc_database_model(d, NULL, &learned, &why) == DLC_FAULT_MISSING && learned == NULL);
 	ok(dlc_compile(n, NULL, &b, &why), why);
 	null(dlc_bundle_write(b, NULL, &why), "path");
 	null(dlc_bundle_write(NULL, "x", &why), "b");

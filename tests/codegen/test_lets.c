@@ -1,6 +1,6 @@
 /*
- * Lets of one name in different places: where a pass puts one place into the other, each load still sees
- * its own.
+ * Values that statements share. Lets of one name in different places: where a pass puts one place into the other, each
+ * load still sees its own. A load of a condition for all lanes is no load of the lanes that the condition takes.
  */
 #include "codegen/codegen.h"
 #include "ir/text/ir_text.h"
@@ -31,6 +31,9 @@ static const char *const texts[] = {
 	"fn k(x: in f32[8], y: out f32[8]) {\n"
 	"	for i in 0..1 {\n		let p: f32 = x[i]\n		y[i] = p * p + p\n	}\n"
 	"	for j in 1..8 {\n		let p: f32 = x[j]\n		y[j] = p * p + p\n	}\n}\n",
+	/* a condition that loads what an arm loads */
+	"fn k(x: in f32[8], y: out f32[8]) {\n	for i in 0..8 vector {\n		block a(vi: spatial 0..8 = i) {\n"
+	"			y[vi] = select(0.5 <= x[vi], x[vi], 0.0)\n		}\n	}\n}\n",
 };
 
 START_TEST(each_place_sees_its_own)

@@ -43,6 +43,15 @@ static const struct {
 		"e.f16: f16[2,3] = cast(e) to=f16\nr.f16: f16[1,6] = reshape(e.f16) shape=[1,6]\n"
 		"w.f16: f16[1,6] = cast(w) to=f16\ny.inner: f16[1,1] = dense(r.f16, w.f16)\nj: i32[2,3] = neg(i)\n"
 		"y: f32[1,1] = cast(y.inner) to=f32\nout y, j\n" },
+	/* Weights of samples stay f32, and so do values whose bits are read. */
+	{ PRECISION_fp16,
+		"dag\nin x: f32[1,2]\nconst w: f32[3,2] = {1, 2, 3, 4, 5, 6}\nconst i: i64[2,2] = {0, 1, 1, 2}\n"
+		"const v: f32[2,2] = {0.1, 0.9, 0.5, 0.5}\nc = dense(x, w)\ny = resample(c, i, v) axis=1\n"
+		"b = bitcast(c) to=i32\nout y, b\n",
+		"dag\nin x: f32[1,2]\nconst w: f16[3,2] = {1, 2, 3, 4, 5, 6}\nconst i: i64[2,2] = {0, 1, 1, 2}\n"
+		"const v: f32[2,2] = {0.1, 0.9, 0.5, 0.5}\nx.f16: f16[1,2] = cast(x) to=f16\nc: f16[1,3] = dense(x.f16, w)\n"
+		"y.inner: f16[1,2] = resample(c, i, v) axis=1\nc.f32: f32[1,3] = cast(c) to=f32\n"
+		"b: i32[1,3] = bitcast(c.f32) to=i32\ny: f32[1,2] = cast(y.inner) to=f32\nout y, b\n" },
 	/* Products of f32 are marked, others are not. */
 	{ PRECISION_tf32,
 		"dag\nin x: f32[2,2]\nin z: f64[2,2]\na = matmul(x, x) ta=1\ny = relu(a)\nb = matmul(z, z)\nout y, b\n",

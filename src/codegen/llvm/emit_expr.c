@@ -190,6 +190,7 @@ static LLVMValueRef lazy_select(Emit *e, const Expr *x)
 {
 	LLVMValueRef c = emit_expr(e, x->arg[0]), outer = e->mask, some = e->some, arm[2];
 	bool shared = e->device && outer == NULL && x->arg[0]->op == IR_SPLAT;
+	bool masks = memo_at(e, x->arg[1])->v == NULL; /* the condition may have loaded the arm, for all lanes */
 	LLVMValueRef on = shared ? emit_expr(e, x->arg[0]->arg[0]) : c;
 	for (int k = 0; k < 2; k++) {
 		size_t mark = e->temp.n;
@@ -200,7 +201,7 @@ static LLVMValueRef lazy_select(Emit *e, const Expr *x)
 		e->some = some;
 		emit_forget(e, mark);
 	}
-	if (outer == NULL && is_zero(x->arg[2]) && emit_loads_zeros(e, x->arg[1]))
+	if (masks && outer == NULL && is_zero(x->arg[2]) && emit_loads_zeros(e, x->arg[1]))
 		return arm[0];
 	return LLVMBuildSelect(e->b, c, arm[0], arm[1], "");
 }

@@ -184,8 +184,11 @@ static void import_average_pool(Visit *v)
 {
 	Windows win = onnx_read_windows(v, NULL);
 	bool ceil = node_attr_flag(v, "ceil_mode", false), count = node_attr_flag(v, "count_include_pad", false);
-	if (ceil && count && v->frame->opset < 22 && node_ok(v)) {
-		pad_for_ceil(&win, &node_in(v, 0)->shape); /* until opset 22 such cells counted too */
+	bool dilated = false;
+	for (int k = 0; k < win.n; k++)
+		dilated |= win.dilation[k] > 1;
+	if (ceil && count && dilated && v->frame->opset < 22 && node_ok(v)) { /* ONNX's test of opset 19 counts them */
+		pad_for_ceil(&win, &node_in(v, 0)->shape);
 		ceil = false;
 	}
 	Attr attr[6];
