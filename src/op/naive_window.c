@@ -47,15 +47,15 @@ static void round_result(Naive *nv, Buf *acc, Buf *out)
 	nest_close(&nest, "round", NULL, naive_store(nv, out, idx, ir_load(nv->ir, acc, idx, acc->rank)));
 }
 
-/* Closes the nest: acc[at_y] is the bias and the sum of x[at_x] * w[at_w] where the taps are inside (NULL: always). */
+/* Closes the nest: acc[at_y] is the bias and the sum of x[at_x] * w[at_w]; taps that are not inside count as border. */
 static void sum_products(Nest *nest, Buf *acc, const Expr *const *at_y, const Expr *const *at_x,
-	const Expr *const *at_w, const Expr *inside)
+	const Expr *const *at_w, const Expr *inside, int64_t border)
 {
 	Naive *nv = nest->nv;
 	Ir *ir = nv->ir;
 	const Expr *zero = ir_const(ir, acc->type, 0), *v = naive_load(nv, 0, at_x, acc->type);
 	if (inside != NULL)
-		v = ir_select(ir, inside, v, zero);
+		v = ir_select(ir, inside, v, ir_const(ir, acc->type, (double)border));
 	v = ir_mul(ir, v, naive_load(nv, 1, at_w, acc->type));
 	const Expr *bias = naive_in(nv, 2) != NULL ? naive_load(nv, 2, &at_y[1], acc->type) : zero;
 	nest_close(nest, NULL, naive_store(nv, acc, at_y, bias), ir_reduce(ir, "sum", acc, at_y, acc->rank, v));
@@ -99,7 +99,7 @@ void naive_conv(Naive *nv)
 		at_x[2 + k] = t.at[k];
 		at_w[2 + k] = tap[k];
 	}
-	sum_products(&nest, acc, at_y, at_x, at_w, t.inside);
+	sum_products(&nest, acc, at_y, at_x, at_w, t.inside, op_int(nv->c, "border"));
 	if (acc != out)
 		round_result(nv, acc, out);
 }
@@ -165,7 +165,7 @@ void naive_conv_transpose(Naive *nv)
 		at_x[2 + k] = t.at[k];
 		at_w[2 + k] = tap[k];
 	}
-	sum_products(&nest, acc, at_y, at_x, at_w, t.inside);
+	sum_products(&nest, acc, at_y, at_x, at_w, t.inside, 0);
 	if (acc != out)
 		round_result(nv, acc, out);
 }

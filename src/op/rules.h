@@ -13,6 +13,8 @@ enum { LARGEST_STEP = 1 << 20 }; /* of strides, dilations, kernels: products sta
 bool need_float(const OpCall *c, const Value *v, Err *err);
 bool need_number(const OpCall *c, const Value *v, Err *err); /* anything but bool */
 bool need_same_type(const OpCall *c, const Value *a, const Value *b, Err *err);
+/* x and w are of one type, or integers of 8 bits with or without a sign, whose products are summed in i32. */
+bool need_factors(const OpCall *c, const Value *x, const Value *w, Err *err);
 bool need_rank(const OpCall *c, const Value *v, int lo, int hi, Err *err);
 /* The attribute tf32 is 0, or 1 where x is f32. */
 bool need_tf32(const OpCall *c, const Value *x, Err *err);
@@ -20,6 +22,10 @@ bool need_broadcast(const OpCall *c, const Value *a, const Value *b, Shape *out,
 /* Reads n numbers in [lo, hi]; where the attribute is absent, n times `absent`. */
 bool read_ints(
 	const OpCall *c, const char *name, int n, int64_t lo, int64_t hi, int64_t absent, int64_t *out, Err *err);
+/* The type of sums of products: i32 for factors that are integers of 8 bits, else theirs. */
+DType product_type(DType factor);
+/* The bias b of products of x has the type of their sums. */
+bool need_bias(const OpCall *c, const Value *x, const Value *b, Err *err);
 /* Copies the type and shape of x and nothing else. */
 void set_like(Value *out, const Value *x);
 

@@ -47,6 +47,31 @@ bool need_same_type(const OpCall *c, const Value *a, const Value *b, Err *err)
 	return true;
 }
 
+static bool is_byte(DType t)
+{
+	return dtype_is_int(t) && t.bits == 8;
+}
+
+bool need_factors(const OpCall *c, const Value *x, const Value *w, Err *err)
+{
+	return need_number(c, x, err) && ((is_byte(x->type) && is_byte(w->type)) || need_same_type(c, x, w, err));
+}
+
+DType product_type(DType factor)
+{
+	return is_byte(factor) ? I32 : factor;
+}
+
+bool need_bias(const OpCall *c, const Value *x, const Value *b, Err *err)
+{
+	char s[DTYPE_TEXT], t[DTYPE_TEXT];
+	DType sum = product_type(x->type);
+	if (!dtype_eq(b->type, sum))
+		return op_refuse(
+			c, err, "%s is %s, but the sums are %s", b->name, dtype_print(b->type, s), dtype_print(sum, t));
+	return true;
+}
+
 bool need_rank(const OpCall *c, const Value *v, int lo, int hi, Err *err)
 {
 	char s[160];

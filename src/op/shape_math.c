@@ -7,8 +7,8 @@ bool infer_dense(const Dag *d, const OpCall *c, Value *out, Err *err)
 {
 	const Value *x = op_in(d, c, 0), *w = op_in(d, c, 1), *b = op_in(d, c, 2);
 	char s[160], t[160];
-	if (!need_number(c, x, err) || !need_same_type(c, x, w, err) || !need_rank(c, x, 1, DAG_MAX_RANK, err) ||
-		!need_rank(c, w, 2, 2, err) || !need_tf32(c, x, err))
+	if (!need_factors(c, x, w, err) || !need_rank(c, x, 1, DAG_MAX_RANK, err) || !need_rank(c, w, 2, 2, err) ||
+		!need_tf32(c, x, err))
 		return false;
 	int last = x->shape.rank - 1;
 	if (x->shape.dim[last] != w->shape.dim[1])
@@ -17,9 +17,10 @@ bool infer_dense(const Dag *d, const OpCall *c, Value *out, Err *err)
 	if (b != NULL && (b->shape.rank != 1 || b->shape.dim[0] != w->shape.dim[0]))
 		return op_refuse(
 			c, err, "b has the shape %s, but w has %lld rows", shape_str(b->shape, s), (long long)w->shape.dim[0]);
-	if (b != NULL && !need_same_type(c, x, b, err))
+	if (b != NULL && !need_bias(c, x, b, err))
 		return false;
 	set_like(out, x);
+	out->type = product_type(x->type);
 	out->shape.dim[last] = w->shape.dim[0];
 	return true;
 }
@@ -30,7 +31,7 @@ bool infer_matmul(const Dag *d, const OpCall *c, Value *out, Err *err)
 	const Value *a = op_in(d, c, 0), *b = op_in(d, c, 1);
 	bool ta = op_int(c, "ta") != 0, tb = op_int(c, "tb") != 0;
 	char s[160], t[160];
-	if (!need_number(c, a, err) || !need_same_type(c, a, b, err) || !need_rank(c, a, ta ? 2 : 1, DAG_MAX_RANK, err) ||
+	if (!need_factors(c, a, b, err) || !need_rank(c, a, ta ? 2 : 1, DAG_MAX_RANK, err) ||
 		!need_rank(c, b, tb ? 2 : 1, DAG_MAX_RANK, err) || !need_tf32(c, a, err))
 		return false;
 	int ra = a->shape.rank, rb = b->shape.rank;
@@ -42,7 +43,7 @@ bool infer_matmul(const Dag *d, const OpCall *c, Value *out, Err *err)
 	if (ka != kb || !shape_broadcast(la, lb, &batch))
 		return op_refuse(
 			c, err, "the shapes %s and %s do not multiply", shape_str(a->shape, s), shape_str(b->shape, t));
-	*out = (Value){ .type = a->type, .shape = batch };
+	*out = (Value){ .type = product_type(a->type), .shape = batch };
 	if (ra > 1)
 		out->shape.dim[out->shape.rank++] = a->shape.dim[ra - 2 + (ta ? 1 : 0)];
 	if (rb > 1)

@@ -75,8 +75,7 @@ static bool check_operands(const Dag *d, const OpCall *c, Err *err)
 {
 	const Value *x = op_in(d, c, 0), *w = op_in(d, c, 1);
 	char s[160];
-	if (!need_number(c, x, err) || !need_same_type(c, x, w, err) || !need_rank(c, x, 3, 5, err) ||
-		!need_tf32(c, x, err))
+	if (!need_factors(c, x, w, err) || !need_rank(c, x, 3, 5, err) || !need_tf32(c, x, err))
 		return false;
 	if (w->shape.rank != x->shape.rank)
 		return op_refuse(c, err, "x has %d dimensions, but w has the shape %s", x->shape.rank, shape_str(w->shape, s));
@@ -91,12 +90,13 @@ static bool infer_result(const Dag *d, const OpCall *c, int64_t filters, Value *
 	if (b != NULL && (b->shape.rank != 1 || b->shape.dim[0] != filters))
 		return op_refuse(c, err, "b has the shape %s, but there are %lld output channels", shape_str(b->shape, s),
 			(long long)filters);
-	if (b != NULL && !need_same_type(c, x, b, err))
+	if (b != NULL && !need_bias(c, x, b, err))
 		return false;
 	Window win;
 	if (!op_window(d, c, &win, err))
 		return false;
 	set_window(out, x, filters, &win);
+	out->type = product_type(x->type);
 	return true;
 }
 
@@ -111,6 +111,10 @@ bool infer_conv(const Dag *d, const OpCall *c, Value *out, Err *err)
 	if (groups < 1 || groups > LARGEST_DIM || channels % groups != 0 || filters % groups != 0)
 		return op_refuse(c, err, "%lld input and %lld output channels cannot be cut into %lld groups",
 			(long long)channels, (long long)filters, (long long)groups);
+	int64_t border = op_int(c, "border"), least = x->type.kind == DT_INT ? -128 : 0;
+	if (border != 0 && (dtype_is_float(x->type) || x->type.bits != 8 || border < least || border > least + 255))
+		return op_refuse(c, err, "border is %lld, which is no other value than 0 of %s", (long long)border,
+			dtype_print(x->type, s));
 	if (w->shape.dim[1] != channels / groups)
 		return op_refuse(c, err, "x has %lld channels in %lld groups, but w has the shape %s", (long long)channels,
 			(long long)groups, shape_str(w->shape, s));
