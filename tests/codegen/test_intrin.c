@@ -42,6 +42,9 @@ static const struct {
 	{ "fn f(a: in u8[3, 16, 4], b: in i8[3, 16, 4], y: inout i32[16]) {\n"
 	  "\tfor k in 0..3 {\n\t\tintrin dpbusd_i32x16(y[0:16], a[k, 0:16, 0:4], b[k, 0:16, 0:4])\n\t}\n}\n",
 		1, false },
+	{ "fn f(a: in u8[6, 40], b: in i8[10, 8, 4], y: inout i32[6, 8]) {\n\tfor m in 0..6 {\n\t\tfor k in 0..10 {\n"
+	  "\t\t\tintrin dpbusd_bcast_i32x8(y[m, 0:8], a[m, k * 4:4], b[k, 0:8, 0:4])\n\t\t}\n\t}\n}\n",
+		1, false },
 	/* a packed matrix, two vectors of columns, rows written out */
 	{ "fn f(a: in u8[4, 8], b: in i8[32, 8] map (o, i) -> [o / 16 : 2, i / 4 : 2, o % 16 : 16, i % 4 : 4],\n"
 	  "\t\ty: inout i32[4, 32]) {\n\tfor k in 0..2 {\n\t\tfor m in 0..4 unrolled {\n\t\t\tfor n in 0..2 unrolled {\n"

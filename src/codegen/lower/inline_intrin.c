@@ -33,33 +33,37 @@ static const Expr *window(Lower *l, const CallArg *a, DType t, int lanes, int in
 	return ir_load_named(l->ir, a->buf, t, lane_index(l, a, lanes, inner), a->n);
 }
 
-/* c[0:16] = dot4(c[0:16], a, b[0:16, 0:4]) */
-static Stmt *dot(Lower *l, const CallArg *c, const Expr *a, const CallArg *b)
+/* c[0:lanes] = dot4(c[0:lanes], a, b[0:lanes, 0:4]) */
+static Stmt *dot(Lower *l, const CallArg *c, const Expr *a, const CallArg *b, int lanes)
 {
 	Stmt *s = ir_stmt(l->ir, ST_STORE);
-	s->store.dst = (Access){ c->buf, c->n, lane_index(l, c, 16, 16) };
-	s->store.value = ir_dot4(l->ir, window(l, c, I32, 16, 16), a, window(l, b, DT(INT, 8), 64, 4));
+	s->store.dst = (Access){ c->buf, c->n, lane_index(l, c, lanes, lanes) };
+	s->store.value =
+		ir_dot4(l->ir, window(l, c, I32, lanes, lanes), a, window(l, b, DT(INT, 8), 4 * lanes, 4));
 	return s;
 }
 
-static Stmt *dpbusd(Lower *l, const CallArg *arg)
+static Stmt *dpbusd(Lower *l, const CallArg *arg, int lanes)
 {
-	return dot(l, &arg[0], window(l, &arg[1], DT(UINT, 8), 64, 4), &arg[2]);
+	return dot(l, &arg[0], window(l, &arg[1], DT(UINT, 8), 4 * lanes, 4), &arg[2], lanes);
 }
 
-static Stmt *dpbusd_bcast(Lower *l, const CallArg *arg)
+static Stmt *dpbusd_bcast(Lower *l, const CallArg *arg, int lanes)
 {
 	Ir *ir = l->ir;
 	const Expr *four = ir_bitcast(ir, DT(UINT, 32), window(l, &arg[1], DT(UINT, 8), 4, 4));
-	return dot(l, &arg[0], ir_bitcast(ir, dtype_vector(DT(UINT, 8), 64), ir_splat(ir, four, 16)), &arg[2]);
+	const Expr *a = ir_bitcast(ir, dtype_vector(DT(UINT, 8), 4 * lanes), ir_splat(ir, four, lanes));
+	return dot(l, &arg[0], a, &arg[2], lanes);
 }
 
 static const struct {
 	const char *name;
-	Stmt *(*make)(Lower *l, const CallArg *arg);
+	int lanes;
+	Stmt *(*make)(Lower *l, const CallArg *arg, int lanes);
 } rows[] = {
-	{ "dpbusd_i32x16", dpbusd },
-	{ "dpbusd_bcast_i32x16", dpbusd_bcast },
+	{ "dpbusd_i32x16", 16, dpbusd },
+	{ "dpbusd_bcast_i32x16", 16, dpbusd_bcast },
+	{ "dpbusd_bcast_i32x8", 8, dpbusd_bcast },
 };
 
 Stmt *lower_intrin(Lower *l, const Stmt *s)
@@ -68,6 +72,6 @@ Stmt *lower_intrin(Lower *l, const Stmt *s)
 		return NULL;
 	for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
 		if (strcmp(rows[k].name, s->call.fn) == 0)
-			return rows[k].make(l, s->call.arg);
+			return rows[k].make(l, s->call.arg, rows[k].lanes);
 	return NULL;
 }
