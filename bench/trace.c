@@ -13,6 +13,7 @@
 #include "base/rng.h"
 #include "codegen/backend.h"
 #include "ir/walk.h"
+#include "op/element.h"
 #include "runtime/probe.h"
 #include "runtime/timing.h"
 #include "schedule/space.h"
@@ -66,7 +67,10 @@ static void fill(Tensor *t)
 	for (int i = 0; i < t->buf->rank; i++)
 		left *= ir_is_int(t->buf->shape[i], &shape[i]) ? shape[i] : 0;
 	for (; left > 0; left--) {
-		((float *)t->at[0])[ir_buf_offset(t->buf, idx)] = (float)(rng_real(&rng) * 2 - 1);
+		double v = rng_real(&rng) * 2 - 1; /* of integers, all of the smallest types and a part of the others */
+		if (dtype_is_int(t->buf->type))
+			v = floor(t->buf->type.kind == DT_INT ? 128 * v : 128 * (v + 1));
+		element_set(t->buf->type, t->at[0], ir_buf_offset(t->buf, idx), v);
 		for (int i = t->buf->rank - 1; i >= 0 && ++idx[i] == shape[i]; i--)
 			idx[i] = 0;
 	}
@@ -138,7 +142,7 @@ static const Tensor *run_once(Job *j, const KernelSet *ks, const Module *m, cons
 
 static double value_at(const Tensor *t, const int64_t *idx)
 {
-	return ((const float *)t->at[0])[ir_buf_offset(t->buf, idx)];
+	return element_get(t->buf->type, t->at[0], ir_buf_offset(t->buf, idx));
 }
 
 static double error_of(const Tensor *x, const Tensor *y)

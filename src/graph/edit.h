@@ -40,6 +40,7 @@ const Value *edit_at(const Edit *e, int v);
 
 /* Inside the room: the passes, and direct evaluation of moves. */
 bool pass_transposed(Dag *d, EvalFn eval, Err *err);
+bool pass_codes(Dag *d, EvalFn eval, Err *err);
 bool pass_fold(Dag *d, EvalFn eval, Err *err);
 bool pass_identity(Dag *d, EvalFn eval, Err *err);
 bool pass_sink(Dag *d, EvalFn eval, Err *err);

@@ -1,6 +1,6 @@
 /*
- * Chooses layouts. Float tensors that convolutions and pools read or write get their channels in blocks of a
- * vector's length (NCHW16c). So do the tensors that are computed from them element by element: nothing is
+ * Chooses layouts. Tensors of floats and of codes that convolutions and pools read or write get their channels in
+ * blocks of a vector's length (NCHW16c). So do the tensors that are computed from them element by element: nothing is
  * converted inside a region. A call works with the layouts of its values, so the edge of a region costs no
  * call: the stem reads the plain input, a transpose reads blocks.
  *
@@ -24,6 +24,12 @@ typedef struct Lay {
 	bool *wanted; /* of each region's first value: a convolution or pool reads or writes in it */
 } Lay;
 
+/* Floats; codes of 8 bits and their sums. */
+static bool is_pixel(DType t)
+{
+	return dtype_is_float(t) || (dtype_is_int(t) && (t.bits == 8 || dtype_eq(t, I32)));
+}
+
 static void find_candidates(Lay *l)
 {
 	const Dag *d = l->d;
@@ -39,7 +45,7 @@ static void find_candidates(Lay *l)
 	for (size_t v = 0; v < d->value.n; v++) {
 		const Value *x = &d->value.at[v];
 		const Dim *dim = x->shape.dim;
-		bool is_image = x->kind == VALUE_CALL && dtype_is_float(x->type) && x->shape.rank == 4 &&
+		bool is_image = x->kind == VALUE_CALL && is_pixel(x->type) && x->shape.rank == 4 &&
 			dim[1] > GRAPH_FEW_CHANNELS && (dim[2] > 1 || dim[3] > 1) && shape_elements(x->shape) > 0;
 		l->may[v] = is_image && d->call.at[x->call].op != OP_reshape && readers[v] > reshapes[v];
 	}
@@ -98,9 +104,13 @@ static void find_regions(Lay *l, const Target *t, bool warps)
 	}
 }
 
-/* A vector of the type, but no less than LEAST_BLOCK and no more than a cache line: 16 of f32 for 64 bytes. */
+/*
+ * A vector of the type, but no less than LEAST_BLOCK and no more than a cache line: 16 of f32 for 64 bytes. Codes have
+ * the blocks of their sums, which are the lanes of products.
+ */
 static int64_t block_of(const Target *t, DType type)
 {
+	type = dtype_is_float(type) ? type : I32;
 	int64_t lanes = target_lanes(t, type), line = (int64_t)t->line_bytes * 8 / type.bits;
 	lanes = lanes < line ? lanes : line;
 	return lanes > GRAPH_LEAST_BLOCK ? lanes : GRAPH_LEAST_BLOCK;

@@ -5,6 +5,8 @@
 const GraphPass graph_passes[] = {
 	{ "transposed", "nothing",
 		"transposed convolutions with constant weights are convolutions; results change by rounding", pass_transposed },
+	{ "codes", "nothing; before fold, which would widen weights",
+		"products of quantised tensors are products of bytes; codes next to a tie may change by one", pass_codes },
 	{ "fold", "nothing", "nothing; calls of constants become constants", pass_fold },
 	{ "identity", "nothing", "nothing; calls that give their input go", pass_identity },
 	{ "idioms", "fold: exponents and indices are constants",

@@ -6,6 +6,7 @@
  */
 #include "schedule/template/conv.h"
 #include "schedule/template/device.h"
+#include "schedule/template/dot.h"
 
 #include "op/layout.h"
 #include "op/op.h"
@@ -23,11 +24,11 @@ static bool applies(const Task *task, const Target *target)
 	return w->kind == VALUE_CONST && y->shape.rank >= 3;
 }
 
-/* The reduce loop of the input channels, "c" or "c_1"; -1: there is none in a depthwise convolution. */
+/* The reduce loop of the input channels, "c", "c_1" or "c.o"; -1: there is none in a depthwise convolution. */
 static int channel_loop(const Tiled *t)
 {
 	for (int k = 0; k < t->nreduce; k++)
-		if (t->reduce[k].name[0] == 'c' && strcspn(t->reduce[k].name, "_") == 1)
+		if (t->reduce[k].name[0] == 'c' && strcspn(t->reduce[k].name, "_.") == 1)
 			return k;
 	return -1;
 }
@@ -195,6 +196,44 @@ static bool rows_serve(const Sketch *s, const Tiled *t, const OpCall *c)
 	return rows * 2 >= channels;
 }
 
+static bool has_padding(const OpCall *c)
+{
+	int n;
+	const int64_t *pads = op_ints(c, "pads", &n);
+	for (int k = 0; k < n; k++)
+		if (pads[k] != 0)
+			return true;
+	return false;
+}
+
+/* Channels side by side in the copy of an image that lies in rows: a power of two that divides them. */
+static int64_t copied_block(const Value *x)
+{
+	int64_t block = DOT_STEPS;
+	while (block < TMPL_FAR && x->shape.dim[1] % (2 * block) == 0)
+		block *= 2;
+	return block;
+}
+
+/* Products of bytes, if these are some: of the channels of one group, read in blocks. */
+static void take_dot(Sketch *s, const OpCall *c, Tiled *t, int64_t *lanes)
+{
+	const Value *x = image_of(s->task->dag, c);
+	bool given = s->task->dag->value.at[c->in[0]].kind == VALUE_INPUT, padded = has_padding(c);
+	int64_t block = conv_channel_block(x);
+	int k = channel_loop(t);
+	if (k < 0 || op_int(c, "groups") != 1 || !(t->nbefore > 0 ? block > 1 && !padded : given) ||
+		(block > 1 && block % DOT_STEPS != 0))
+		return;
+	Dot dot = dot_read(s, c, t->axis[1].extent, t->reduce[k].extent);
+	if (dot.instruction == NULL)
+		return;
+	*lanes = dot.lanes;
+	dot_cut(s, &dot, t, k);
+	if (padded || block == 1)
+		dot_copy(s, x, block > 1 ? block : copied_block(x), t);
+}
+
 Tile conv_tile(Sketch *s, const OpCall *c, const Tiled *t, int64_t lanes, const char *of)
 {
 	const Dag *d = s->task->dag;
@@ -223,9 +262,11 @@ void conv_reduction(Sketch *s, const OpCall *c, const Tiled *t, Tile *tile)
 	bool taps = kw->extent > 1 && sketch_flag(s, tile_name(s, tile, "taps"), true);
 	int64_t block = 1;
 	if (channel_loop(t) >= 0) {
-		block = conv_channel_block(x);
+		block = t->copied > 0 ? t->copied : conv_channel_block(x);
 		if (w->shape.dim[1] < block || (op_int(c, "groups") > 1 && w->shape.dim[1] % block != 0))
 			block = 1;
+		else if (t->dot != NULL)
+			block /= DOT_STEPS;
 		int64_t channels = t->reduce[channel_loop(t)].extent;
 		int64_t unroll = choose_unroll(s, tile, block > 1 && channels > block ? block : channels);
 		order_reduction(s, t, tile, block, unroll);
@@ -237,6 +278,8 @@ void conv_reduction(Sketch *s, const OpCall *c, const Tiled *t, Tile *tile)
 	int64_t outputs = joined ? tile->group : tile->lanes;
 	tile->layout = block > 1 ? arena_printf(s->arena, "OI%s%lldi%lldo", window, (long long)block, (long long)outputs)
 		: arena_printf(s->arena, "O%sI%lldo", window, (long long)outputs);
+	if (t->dot != NULL)
+		tile->layout = arena_printf(s->arena, "%s%di", tile->layout, DOT_STEPS);
 	if (taps)
 		text_add(&tile->unrolls, "unroll %s\n", kw->name);
 	tile->first = t->selects && kw->extent > TMPL_FEW_TAPS; /* of few taps an edge skips one */
@@ -251,7 +294,8 @@ static void direct(Sketch *s, const OpCall *c, const Tiled *t, int64_t lanes)
 	Tile tile = conv_tile(s, c, t, lanes, NULL);
 	choose_order(s, t, &tile, t->nbefore > 0 && pixels_of(y) > TMPL_FEW_PIXELS ? STAY_PIXELS : STAY_WEIGHTS);
 	conv_reduction(s, c, t, &tile);
-	if (channel_loop(t) >= 0) /* channels are the first reduce loop; a tile asks in turns of the outermost tap loop */
+	/* Channels are the first reduce loop; a tile asks in turns of the outermost tap loop. */
+	if (channel_loop(t) >= 0 && t->dot == NULL)
 		tile_ahead(s, t, &tile, t->nreduce > 1 ? t->reduce[1].extent : 1, guess_ahead(w, y));
 	sketch_group_end(s);
 	tile_steps(s, t, &tile);
@@ -269,9 +313,10 @@ static bool run(Sketch *s, Err *err)
 	int side = tiled_contiguous(&t);
 	int64_t groups = depthwise ? 1 : op_int(c, "groups"), filters = t.axis[1].extent / groups;
 	int64_t lanes = groups > 1 ? group_lanes(s, &t, filters) : tile_lanes(s, &t, filters);
+	take_dot(s, c, &t, &lanes);
 	if (side < 0 || lanes == 0)
 		return sketch_loops(s);
-	if (side != 1 && conv_channel_block(image_of(d, c)) == 1) {
+	if (side != 1 && conv_channel_block(image_of(d, c)) == 1 && t.dot == NULL) {
 		/*
 		 * Rows of input and output lie side by side: whether lanes along them are the better guess. A depthwise
 		 * convolution has a product or few for each store (rows_serve); a 1x1 of few channels leaves lanes of channels

@@ -8,6 +8,7 @@
  * of their own for what follows.
  */
 #include "schedule/template/device.h"
+#include "schedule/template/dot.h"
 
 #include "op/op.h"
 
@@ -210,16 +211,21 @@ static bool run(Sketch *s, Err *err)
 	(void)err;
 	if (!tiled_read(s, c, &t) || t.n < 2 || t.nreduce != 1 || tiled_contiguous(&t) != t.n - 1)
 		return sketch_loops(s);
+	int64_t columns = t.axis[t.n - 1].extent;
+	Dot dot = c->op == OP_dense && t.nbefore == 0 ? dot_read(s, c, columns, t.reduce[0].extent) : (Dot){ NULL, 0 };
+	bool bytes = dot.instruction != NULL;
+	if (bytes)
+		dot_cut(s, &dot, &t, 0);
 	Tile tile = tile_new(s, &t);
 	tile.vector = t.n - 1;
 	tile.pixel = rows_of(&t, c);
-	int64_t columns = t.axis[tile.vector].extent, rows = t.axis[tile.pixel].extent;
-	tile.lanes = tile_lanes(s, &t, columns);
+	int64_t rows = t.axis[tile.pixel].extent;
+	tile.lanes = bytes ? dot.lanes : tile_lanes(s, &t, columns);
 	tile.favour = TMPL_DENSE_VECTORS;
 	sketch_group(s);
 	tile_knob(s, (columns + tile.lanes - 1) / tile.lanes, rows, &tile);
 	bool packed = c->op == OP_dense && w->kind == VALUE_CONST;
-	int64_t depth = packed ? choose_depth(s, &t, &tile) : t.reduce[0].extent;
+	int64_t depth = packed && !bytes ? choose_depth(s, &t, &tile) : t.reduce[0].extent;
 	bool parts = depth < t.reduce[0].extent;
 	if (!parts)
 		choose_order(s, &t, c, &tile);
@@ -230,7 +236,10 @@ static bool run(Sketch *s, Err *err)
 		                    : arena_printf(s->arena, "OI%lldo", (long long)tile.lanes);
 		tile.stream = parts ? NULL : tile.reduce[0];
 		tile.far = TMPL_FAR * turns > depth ? TMPL_FAR * turns / depth : 1;
-		tile_ahead(s, &t, &tile, turns, guess_ahead(s, &t));
+		if (bytes)
+			tile.layout = arena_printf(s->arena, "%s%di", tile.layout, DOT_STEPS);
+		else
+			tile_ahead(s, &t, &tile, turns, guess_ahead(s, &t));
 	}
 	sketch_group_end(s);
 	if (parts) {

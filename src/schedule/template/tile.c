@@ -1,5 +1,6 @@
 /* See tile.h: the sizes of a tile as knobs, and its steps. reduction.c reads what is cut. */
 #include "schedule/template/device.h"
+#include "schedule/template/dot.h"
 #include "schedule/template/ring.h"
 
 #include "ir/build.h"
@@ -16,8 +17,10 @@ static int64_t ceil_div(int64_t a, int64_t b)
 
 int64_t tile_lanes(const Sketch *s, const Tiled *t, int64_t extent)
 {
-	int64_t lanes = target_lanes(s->target, t->sum);
+	int64_t lanes = target_lanes(s->target, t->sum), block = dot_side(t->result);
 	lanes = lanes > 1 ? lanes : 4;
+	while (block > 1 && lanes > block && lanes % 2 == 0)
+		lanes /= 2;
 	while (lanes > 4 && extent <= lanes / 2)
 		lanes /= 2;
 	return lanes;
@@ -104,6 +107,8 @@ void tile_knob(Sketch *s, int64_t vectors, int64_t pixels, Tile *out)
 		for (int64_t p = 1; p <= pixels && f * p + f + 1 <= tile_registers(s) && n < KNOB_OPTIONS; p++) {
 			if (out->group > 0 && f > 1 && f * out->lanes > out->group && !target_has_blocks(s->target))
 				continue;
+			if (out->whole && vectors % f != 0)
+				continue; /* a predicate would stand in the instruction's loops */
 			if (!tile_wastes_little(pixels, p) || (f * p < TMPL_LEAST_SUMS && pixels * vectors >= TMPL_LEAST_SUMS))
 				continue;
 			bool favour = f == out->favour && f * (p + 1) + f + 1 <= tile_registers(s);
@@ -162,6 +167,9 @@ Tile tile_new(Sketch *s, const Tiled *t)
 		tile.outer[k] = k;
 	for (int k = 0; k < t->nreduce; k++)
 		tile.reduce[tile.nreduce++] = t->reduce[k].name;
+	tile.whole = t->dot != NULL;
+	if (t->dot != NULL) /* both loops are one as yet */
+		text_add(&tile.splits, "split %.*s %d\n", (int)strlen(t->four) - 2, t->four, DOT_STEPS);
 	return tile;
 }
 
@@ -325,12 +333,16 @@ static void reduction_steps(Sketch *s, const Tiled *t, const Tile *tile)
 		add_name(&line, t->axis[tile->pixel].name);
 	add_name(&line, vec.vectors);
 	add_name(&line, vec.lanes);
+	add_name(&line, t->four);
 	sketch_step(s, "reorder%s", text_str(&line));
+	if (t->dot != NULL)
+		dot_steps(s, t, tile, vec.vectors, vec.lanes);
 	paste(s, &tile->unrolls);
 	if (tile->pixel >= 0)
 		sketch_step(s, "unroll %s", t->axis[tile->pixel].name);
 	step_if(s, "unroll", vec.vectors);
-	sketch_step(s, "vectorize %s", vec.lanes);
+	if (t->dot == NULL)
+		sketch_step(s, "vectorize %s", vec.lanes);
 }
 
 /*

@@ -40,6 +40,8 @@ typedef struct Tiled {
 	const Buf *made;                 /* that result */
 	int nmade;
 	TileAxis make[TILE_AXES]; /* loops of the nest that makes it */
+	const char *dot, *four; /* dot.h: the instruction of the lanes, and the reduce loop of its four steps; NULL: none */
+	int64_t copied; /* channels side by side in a copy of the image that it reads; 0: none */
 } Tiled;
 
 /* Reads the reduction that computes the call's result, anywhere in the set, and its elementwise nests. False: none. */
@@ -59,6 +61,7 @@ typedef struct Tile {
 	const char *of;      /* stands before the names of its knobs; NULL: nothing does */
 	int vector;          /* the axis of lanes */
 	int64_t lanes, vectors; /* lanes of one, how many vectors side by side */
+	bool whole;          /* tiles take a divisor of all vectors */
 	int64_t group;       /* tiles of lanes are each in one such part of their axis, the last overlaps; 0: none */
 	int64_t favour;      /* vectors side by side that the default prefers (FAVOUR); 0: none */
 	int pixel;           /* the axis of pixels; -1: none */
@@ -84,8 +87,7 @@ typedef struct Tile {
 Tile tile_new(Sketch *s, const Tiled *t); /* axes in order, reduce loops as they are */
 void tile_steps(Sketch *s, const Tiled *t, const Tile *tile); /* of the tile, and of all other nests */
 int tile_side(const Buf *b); /* the dimension along which elements lie side by side; -1: it has one element */
-/* The axis along which elements of the result lie side by side; -1: none. */
-int tiled_contiguous(const Tiled *t);
+int tiled_contiguous(const Tiled *t); /* the axis along which elements of the result lie side by side; -1: none */
 /* Lanes of a vector of sums along an axis: a full register, or a part that wastes less of it. */
 int64_t tile_lanes(const Sketch *s, const Tiled *t, int64_t extent);
 /*
@@ -102,8 +104,7 @@ int tile_unrolls(int64_t extent, int64_t sums, int64_t most, int64_t body, int64
 int64_t tile_registers(const Sketch *s); /* vector registers of the target */
 /* The part of the core's FMA rate that tiles of so many of all `blocks` vectors and `extent` pixels may reach. */
 double tile_promise(const Core *core, int64_t blocks, int64_t extent, int64_t vectors, int64_t pixels);
-/* The name of a tile's knob: behind Tile.of. */
-const char *tile_name(Sketch *s, const Tile *tile, const char *knob);
+const char *tile_name(Sketch *s, const Tile *tile, const char *knob); /* a tile's knob: behind Tile.of */
 /* Asks for "tile": of so many vectors and pixels those whose sums, a weight a vector and an input fit the registers. */
 void tile_knob(Sketch *s, int64_t vectors, int64_t pixels, Tile *out);
 /*
@@ -113,8 +114,7 @@ void tile_knob(Sketch *s, int64_t vectors, int64_t pixels, Tile *out);
 bool tile_algorithm(Sketch *s, const Tiled *t, const char *own);
 /* Asks for "ahead": which packed weights to prefetch, a tile in so many turns of the outermost reduce loop. */
 void tile_ahead(Sketch *s, const Tiled *t, Tile *tile, int64_t turns, Ahead guess);
-/* Which axes have a loop around the tile, outermost first; how many. */
-int tile_outer(const Tiled *t, const Tile *tile, int *axis);
+int tile_outer(const Tiled *t, const Tile *tile, int *axis); /* axes with a loop around it, outermost first; how many */
 /* Nests that t does not read are scheduled as the generated space does; t NULL: all. */
 bool sketch_loops_but(Sketch *s, const Tiled *t);
 #endif
