@@ -182,6 +182,20 @@ static LLVMValueRef float_to_small(Emit *e, DType to, LLVMValueRef a)
 	return LLVMBuildTrunc(e->b, LLVMBuildFPToSI(e->b, a, ints(e, e->i32, a), ""), emit_type(e, to), "");
 }
 
+/* The same for 32 and 64 bits: what is outside takes the type's end, and converts as 0. */
+static LLVMValueRef float_to_lanes(Emit *e, DType to, LLVMValueRef a)
+{
+	LLVMTypeRef ft = LLVMTypeOf(a), it = emit_type(e, to);
+	double end = to.bits == 64 ? 0x1p63 : 0x1p31;
+	int64_t top = INT64_MAX >> (64 - to.bits);
+	LLVMValueRef least = emit_real(ft, -end), most = emit_real(ft, end);
+	LLVMValueRef inside = LLVMBuildFCmp(e->b, LLVMRealOGE, a, least, "");
+	inside = LLVMBuildAnd(e->b, inside, LLVMBuildFCmp(e->b, LLVMRealOLT, a, most, ""), "");
+	LLVMValueRef r = LLVMBuildFPToSI(e->b, LLVMBuildSelect(e->b, inside, a, LLVMConstNull(ft), ""), it, "");
+	r = LLVMBuildSelect(e->b, LLVMBuildFCmp(e->b, LLVMRealOGE, a, most, ""), emit_int(it, top), r, "");
+	return LLVMBuildSelect(e->b, LLVMBuildFCmp(e->b, LLVMRealOLT, a, least, ""), emit_int(it, -top - 1), r, "");
+}
+
 LLVMValueRef emit_cast(Emit *e, DType to, DType from, LLVMValueRef a)
 {
 	LLVMTypeRef t = emit_type(e, to);
@@ -197,6 +211,8 @@ LLVMValueRef emit_cast(Emit *e, DType to, DType from, LLVMValueRef a)
 			return LLVMBuildFCmp(e->b, LLVMRealUNE, a, LLVMConstNull(LLVMTypeOf(a)), "");
 		if (to.bits < 32)
 			return float_to_small(e, to, a);
+		if (e->x86 && to.kind == DT_INT && to.lanes > 1)
+			return float_to_lanes(e, to, a);
 		LLVMTypeRef over[2] = { t, LLVMTypeOf(a) };
 		return emit_intrinsic(e, to.kind == DT_INT ? "llvm.fptosi.sat" : "llvm.fptoui.sat", over, 2, &a, 1);
 	}
