@@ -259,7 +259,7 @@ void conv_reduction(Sketch *s, const OpCall *c, const Tiled *t, Tile *tile)
 	const Dag *d = s->task->dag;
 	const Value *x = image_of(d, c), *w = &d->value.at[c->in[1]];
 	const TileAxis *kw = &t->reduce[t->nreduce - 1];
-	bool taps = kw->extent > 1 && sketch_flag(s, tile_name(s, tile, "taps"), true);
+	bool taps = kw->extent > 1 && kw->extent <= TMPL_TAPS && sketch_flag(s, tile_name(s, tile, "taps"), true);
 	int64_t block = 1;
 	if (channel_loop(t) >= 0) {
 		block = t->copied > 0 ? t->copied : conv_channel_block(x);
