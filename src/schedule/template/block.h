@@ -45,6 +45,11 @@ int64_t block_outputs(const BlockNest *n);
 int64_t block_folded(const BlockNest *n);
 /* Whether the nest reads a buffer; *plain: each time element by element, index d being its iterator of axis axis[d]. */
 bool block_reads(const BlockNest *n, const char *buf, bool *plain, int axis[IR_MAX_RANK]);
+/*
+ * Whether a block's iterators that are loops `outer` and `inner` occur as neighbouring indices alone, of a row-major
+ * buffer whose dimension the inner one fills; in a work buffer they are indices `at` and `at` + 1.
+ */
+bool block_is_run(const Fn *fn, const Stmt *block, const char *outer, const char *inner, int at);
 /* The only nest that reads what nest k makes; -1: none, or several, or a block of another form. */
 int block_reader(const BlockSet *set, int k);
 /*
@@ -89,6 +94,8 @@ typedef struct BlockRows {
 } BlockRows;
 /* False: the nests are no such rows (template/row_read.c). */
 bool rows_read(const BlockSet *set, BlockRows *out);
+/* The same of nests that reduce everything to one element, and of maps: there are no rows that all share. */
+bool rows_read_one(const BlockSet *set, BlockRows *out);
 /* BlockRows.side by `traffic`: block_traffic, as rows_read has it, or block_params_traffic. */
 int rows_side(const BlockSet *set, const BlockRows *r, double (*traffic)(const BlockSet *, const BlockNest *, int));
 /* Whether an axis of a nest is a row. */

@@ -118,6 +118,19 @@ bool rows_read(const BlockSet *set, BlockRows *r)
 	return r->folds > 0 && r->n > 0;
 }
 
+bool rows_read_one(const BlockSet *set, BlockRows *r)
+{
+	*r = (BlockRows){ .root = set->n - 1, .rows = 1, .length = 1, .side = -1 };
+	for (int j = 0; j < set->n; j++) {
+		const BlockNest *n = &set->nest[j];
+		if (n->block == NULL || (!n->folds && !n->maps) || (n->folds && block_outputs(n) > 1))
+			return false;
+		r->folds += n->folds;
+		r->length = rows_length(set, r, j) > r->length ? rows_length(set, r, j) : r->length;
+	}
+	return r->folds > 0;
+}
+
 /* ---- how rows lie in memory ---- */
 
 /* Of one nest's loads and its store. */
@@ -129,17 +142,23 @@ typedef struct Places {
 	int64_t neighbours;
 } Places;
 
-/* Indices name no axis of a row, or each once: they are the last dimensions of a row-major buffer, in order. */
+/*
+ * Indices name no axis of a row, or each once: they are the last dimensions of a row-major buffer, in order. Axes and
+ * dimensions of one element are anywhere.
+ */
 static bool is_run(const Places *x, const Buf *b, const Expr *const *idx, int nidx)
 {
 	const BlockNest *n = &x->set->nest[x->nest];
-	int axes = 0, placed = 0, uses = 0;
+	int axes = 0, placed = 0, uses = 0, at = nidx - 1;
 	for (int a = n->n - 1; a >= 0; a--) {
-		if (rows_has(x->r, x->nest, a))
+		if (rows_has(x->r, x->nest, a) || n->axis[a].extent == 1)
 			continue;
-		int at = nidx - ++axes;
+		while (at >= 0 && ir_is_const(b->shape[at], 1))
+			at--;
+		axes++;
 		placed += at >= 0 && b->map.n == 0 && ir_is_const(b->shape[at], n->axis[a].extent) &&
 			idx[at]->op == IR_VAR && idx[at]->name == n->axis[a].iter;
+		at--;
 		for (int d = 0; d < nidx; d++)
 			uses += ir_uses_var(idx[d], n->axis[a].iter);
 	}

@@ -7,13 +7,15 @@
  *
  * The first form has lanes within a row, and several sums, which hide the latency of one. The second has lanes across
  * rows, for axes behind which others lie in memory, as channels of NCHW. Elementwise nests are inlined into the nests
- * that read them. One that is slow and read by several is kept, for the rows at hand. What is no such Task goes to
- * the template of pools or to the generated space.
+ * that read them. One that is slow and read by several is kept, for the rows at hand. Where everything is one row (a
+ * sum over all axes), nests stay behind each other, with lanes within. What is no such Task goes to the template of
+ * pools or to the generated space.
  */
 #include "schedule/template/fold.h"
 #include "schedule/template/block.h"
 
 #include "ir/query.h"
+#include "op/op.h"
 #include "schedule/producer.h"
 
 #include <string.h>
@@ -23,7 +25,7 @@ typedef struct RowTask {
 	BlockSet set;
 	BlockRows r;
 	bool slow[BLOCK_NESTS]; /* the nest has an operation that takes longer than to store and load its result */
-	const char *at;         /* the root's loop in which the work of rows at hand stands */
+	const char *at;         /* the root's loop in which the work of rows at hand stands; NULL: all is one row */
 	bool across;            /* lanes lie across rows, not within */
 	int split;              /* the row of which `side` are at hand together; across: those are the lanes */
 	int64_t side;
@@ -195,6 +197,13 @@ static void choose_within(RowTask *t, int64_t extent, int64_t lanes)
 static bool choose_form(RowTask *t)
 {
 	static const char *const form[] = { "within", "across" };
+	if (t->r.n == 0) {
+		if (t->r.length <= all_lanes(t) / 2)
+			return false;
+		sketch_opens(t->s);
+		choose_within(t, 1, all_lanes(t));
+		return true;
+	}
 	t->split = row_split(t);
 	int64_t lanes = all_lanes(t), extent = t->set.nest[t->r.root].axis[t->r.axis[t->split]].extent;
 	bool may_across = extent > lanes, may_within = t->r.side < 0 && t->r.length > lanes / 2;
@@ -213,7 +222,7 @@ static bool choose_form(RowTask *t)
 static const char *loop_of(const RowTask *t, int j, int axis)
 {
 	const BlockAxis *a = &t->set.nest[j].axis[axis];
-	return j == t->r.root ? a->loop : producer_stem(&(Iter){ .name = a->iter });
+	return j == t->r.root || t->r.n == 0 ? a->loop : producer_stem(&(Iter){ .name = a->iter });
 }
 
 /* A nest's loop over the rows at hand. */
@@ -435,7 +444,8 @@ static bool rows_steps(Sketch *s)
 {
 	RowTask t = { .s = s };
 	TileAxis rows[2 * TILE_AXES];
-	if (!block_read(s, &t.set) || !rows_read(&t.set, &t.r))
+	bool alone = s->target->threads == 1 && !target_has_blocks(s->target);
+	if (!block_read(s, &t.set) || (!rows_read(&t.set, &t.r) && (!alone || !rows_read_one(&t.set, &t.r))))
 		return false;
 	t.r.side = rows_side(&t.set, &t.r, block_params_traffic);
 	mark_inlined(&t);
@@ -445,12 +455,12 @@ static bool rows_steps(Sketch *s)
 		if (t.set.nest[j].inlined)
 			sketch_step(s, "inline %s", t.set.nest[j].block);
 	t.flat = rows_are_flat(&t.set, &t.r);
-	int n = root_rows(&t, rows);
+	int n = t.r.n > 0 ? root_rows(&t, rows) : 0;
 	for (int j = t.r.root; j >= 0; j--) {
 		const BlockNest *nest = &t.set.nest[j];
 		if (nest->inlined)
 			continue;
-		if (j < t.r.root)
+		if (t.at != NULL && j < t.r.root)
 			sketch_step(s, "compute_at %s %s", nest->block, t.at);
 		if (t.across)
 			nest_across(&t, j);
@@ -459,18 +469,31 @@ static bool rows_steps(Sketch *s)
 		else
 			map_within(&t, j);
 	}
-	share_steps(&t, rows, n);
+	if (n > 0)
+		share_steps(&t, rows, n);
 	return true;
+}
+
+/* Products of matrices with vectors whose rows lie in memory one after the other. */
+static bool is_vector_product(const Dag *d, const OpCall *c)
+{
+	if (c->op != OP_matmul)
+		return false;
+	const Shape *y = &d->value.at[c->out[0]].shape;
+	bool column = y->dim[y->rank - 1] == 1 && op_int(c, "ta") == 0;
+	return column || (y->dim[y->rank - 2] == 1 && op_int(c, "tb") != 0);
 }
 
 static bool applies(const Task *task, const Target *target)
 {
 	bool rows = false;
 	for (size_t i = 0; i < task->dag->call.n; i++) {
-		const OpRow *row = op_row(task->dag->call.at[i].op);
-		if (row->class != OP_ELEMENTWISE && (row->traits & OP_ROWS) == 0)
+		const OpCall *c = &task->dag->call.at[i];
+		const OpRow *row = op_row(c->op);
+		bool reduces = (row->traits & OP_ROWS) != 0 || is_vector_product(task->dag, c);
+		if (row->class != OP_ELEMENTWISE && !reduces)
 			return false;
-		rows |= (row->traits & OP_ROWS) != 0;
+		rows |= reduces;
 	}
 	return device_lone(target) && rows;
 }
@@ -479,7 +502,8 @@ static bool run(Sketch *s, Err *err)
 {
 	if (rows_steps(s))
 		return true;
-	const Template *other = tmpl_pool.applies(s->task, s->target) ? &tmpl_pool : &tmpl_loops;
+	const Template *other = tmpl_dense.applies(s->task, s->target) ? &tmpl_dense
+		: tmpl_pool.applies(s->task, s->target) ? &tmpl_pool : &tmpl_loops;
 	return other->run(s, err);
 }
 
