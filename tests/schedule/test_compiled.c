@@ -109,9 +109,15 @@ static const struct {
 } chains[] = {
 	{ "dag a\nin x: f32[5,20]\nconst c: f32[] = {0.5}\ne: f32[5,20] = exp(x)\nf: f32[5,20] = add(e, c)\n"
 	  "g: f32[5,20] = mul(e, f)\ny: bool[5,20] = less(c, g)\nout y\n",
-		"inline exp\ninline add\ninline mul\nreorder " }, /* a diamond */
+		"inline exp\ninline add\ninline mul\nfuse m_3 n_3\n" }, /* a diamond */
 	{ "dag b\nin x: f32[5,20]\ne: f32[5,20] = exp(x)\ny: f32[5,20] = neg(e)\nz: f32[5,20] = abs(e)\nout y, z\n",
-		"split n " }, /* two results */
+		"fuse m n\n" }, /* two results */
+	{ "dag r\nin x: f32[3,5,20]\nin z: f32[3,1,1]\ny: f32[3,5,20] = mul(x, z)\nout y\n",
+		"fuse c w\nsplit c_w " }, /* rows of a channel are one run */
+	{ "dag s\nin x: f32[3,5,20]\nin z: f32[20]\ny: f32[3,5,20] = mul(x, z)\nout y\n", "fuse n c\n" },
+	{ "dag t\nin x: f32[3,5,20]\nin z: f32[3,20,5]\nt: f32[3,5,20] = transpose(z) perm=[0,2,1]\n"
+	  "y: f32[3,5,20] = mul(x, t)\nout y\n",
+		"inline transpose\nsplit " },
 	{ "dag c\nin x: f32[20]\nin z: f32[5,20]\ne: f32[20] = exp(x)\ny: f32[5,20] = mul(e, z)\nout y\n",
 		"split i " }, /* each element is read five times */
 };

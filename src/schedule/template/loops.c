@@ -3,7 +3,8 @@
  * For each nest over one block: which spatial loop becomes the vector and how wide, which other
  * spatial loop is tiled and by how much, whether the tile lies inside or outside the reduction,
  * and what is unrolled.  It knows loops and iterator kinds, no operator.  Chains of elementwise nests become one
- * nest first, so that no value between them is stored.
+ * nest first, so that no value between them is stored.  Spatial loops that go along one run of memory in every access
+ * become one loop: rows of 56 leave half of a vector of 16 lanes empty, images of 3136 do not.
  *
  *	for spatial.. { for reduce.. { for tile.i { for vec.i vector { block }}}}     order inside
  *	for spatial.. { for tile.i { for reduce.. { for vec.i vector { block }}}}     order outside
@@ -32,6 +33,7 @@ typedef struct Axis {
 /* A nest whose loops may be reordered: constant extents, one block, plain iterators. */
 typedef struct Nest {
 	const char *block;
+	const Stmt *stmt; /* the block */
 	int n;
 	Axis axis[LOOPS];
 	DType type; /* of the widest element it stores */
@@ -167,6 +169,7 @@ static bool read_nest(const Fn *fn, const Stmt *s, Nest *out)
 	if (out->n == 0 || l == NULL || l->kind != ST_BLOCK || l->next != NULL)
 		return false;
 	out->block = l->block.name;
+	out->stmt = l;
 	out->side = side_axis(fn, l, out);
 	out->type = widest_store(fn, l->block.body);
 	const Stmt *body = l->block.body, *init = l->block.init;
@@ -417,6 +420,50 @@ static bool is_inlined(const BlockSet *set, const char *block)
 	return false;
 }
 
+/* ---- runs ---- */
+
+/* A nest that is inlined into this one, or into another one, has the same axes, and stores them in their order. */
+static bool is_run_of_chain(const BlockSet *set, const Nest *n, int at)
+{
+	for (int j = 0; set != NULL && j < set->n; j++) {
+		const BlockNest *b = &set->nest[j];
+		if (!b->inlined)
+			continue;
+		if (b->n != n->n)
+			return false;
+		for (int k = 0; k < n->n; k++)
+			if (b->axis[k].extent != n->axis[k].extent || b->axis_of[k] != k)
+				return false;
+		if (!block_is_run(set->fn, b->stmt, b->axis[at].loop, b->axis[at + 1].loop, at))
+			return false;
+	}
+	return true;
+}
+
+/* Loops of runs become one, the outer ones first. */
+static void join_runs(Sketch *s, const Fn *fn, const BlockSet *set, Nest *n)
+{
+	bool run[LOOPS] = { false };
+	for (int k = 0; k + 1 < n->n; k++)
+		run[k] = !n->axis[k].reduce && !n->axis[k + 1].reduce && n->axis[k].extent > 1 && n->axis[k + 1].extent > 1 &&
+			block_is_run(fn, n->stmt, n->axis[k].name, n->axis[k + 1].name, k) && is_run_of_chain(set, n, k);
+	for (int k = 0; k + 1 < n->n;) {
+		if (!run[k]) {
+			k++;
+			continue;
+		}
+		Axis *a = &n->axis[k];
+		sketch_step(s, "fuse %s %s", a[0].name, a[1].name);
+		a->name = arena_printf(s->arena, "%s_%s", a[0].name, a[1].name);
+		a->extent *= a[1].extent;
+		n->side -= n->side > k;
+		n->across -= n->across > k;
+		n->n--;
+		memmove(&a[1], &a[2], sizeof *a * (size_t)(n->n - k - 1));
+		memmove(&run[k], &run[k + 1], sizeof *run * (size_t)(LOOPS - k - 1));
+	}
+}
+
 /*
  * A nest that cannot be scheduled stays as it is, which is legal. Without room for knobs a nest has its default. A
  * serial loop around several nests (the steps of a scan) stays, too; its nests are scheduled.
@@ -437,6 +484,8 @@ static void schedule_nests(Sketch *s, const Fn *fn, const Stmt *first, const Til
 				ir_each_node_in(set->nest[k].stmt->block.body, see_series, &n.series);
 		n.asks = sketch_room(s) >= TMPL_NEST_KNOBS;
 		sketch_group(s);
+		if (!target_has_blocks(s->target))
+			join_runs(s, fn, set, &n);
 		schedule_nest(s, &n);
 		sketch_group_end(s);
 	}
