@@ -440,12 +440,15 @@ static bool is_run_of_chain(const BlockSet *set, const Nest *n, int at)
 	return true;
 }
 
-/* Loops of runs become one, the outer ones first. */
+/* Loops of runs become one, the outer ones first; not in a reduction, where a tile of another axis shares loads. */
 static void join_runs(Sketch *s, const Fn *fn, const BlockSet *set, Nest *n)
 {
 	bool run[LOOPS] = { false };
+	for (int k = 0; k < n->n; k++)
+		if (n->axis[k].reduce)
+			return;
 	for (int k = 0; k + 1 < n->n; k++)
-		run[k] = !n->axis[k].reduce && !n->axis[k + 1].reduce && n->axis[k].extent > 1 && n->axis[k + 1].extent > 1 &&
+		run[k] = n->axis[k].extent > 1 && n->axis[k + 1].extent > 1 &&
 			block_is_run(fn, n->stmt, n->axis[k].name, n->axis[k + 1].name, k) && is_run_of_chain(set, n, k);
 	for (int k = 0; k + 1 < n->n;) {
 		if (!run[k]) {
