@@ -47,11 +47,6 @@ typedef struct Share {
 	const char *word;
 } Share;
 
-static int64_t ceil_div(int64_t a, int64_t b)
-{
-	return (a + b - 1) / b;
-}
-
 static int64_t at_most(int64_t a, int64_t b)
 {
 	return a < b ? a : b;

@@ -20,11 +20,6 @@ typedef struct CoopShape {
 	const char *word; /* of those that are kept: "8x4" */
 } CoopShape;
 
-static int64_t ceil_div(int64_t a, int64_t b)
-{
-	return (a + b - 1) / b;
-}
-
 /* ---- which there are ---- */
 
 /* Powers of two and divisors, up to `most`. */

@@ -15,11 +15,6 @@
 #include <math.h>
 #include <string.h>
 
-static int64_t ceil_div(int64_t a, int64_t b)
-{
-	return (a + b - 1) / b;
-}
-
 /* All tiles of m x m outputs. */
 static int64_t tiles_of(const WinoConv *v, int64_t m)
 {

@@ -24,11 +24,6 @@ static const CoreRow core_rows[] = {
 };
 enum { ROWS = sizeof core_rows / sizeof *core_rows };
 
-static int64_t ceil_div(int64_t a, int64_t b)
-{
-	return (a + b - 1) / b;
-}
-
 static bool allows_tf32(const OpCall *c)
 {
 	AttrKind kind;

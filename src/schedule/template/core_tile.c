@@ -18,11 +18,6 @@ enum { LANES = 32 };
 
 static const char *const shared[CORE_SIDES] = { "xs", "ws" }, *const fragment[CORE_SIDES] = { "af", "bf" };
 
-static int64_t ceil_div(int64_t a, int64_t b)
-{
-	return (a + b - 1) / b;
-}
-
 static const char *dotted(Sketch *s, const char *name, const char *part)
 {
 	return arena_printf(s->arena, "%s.%s", name, part);

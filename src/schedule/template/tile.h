@@ -46,8 +46,7 @@ typedef struct Tiled {
 
 /* Reads the reduction that computes the call's result, anywhere in the set, and its elementwise nests. False: none. */
 bool tiled_read(const Sketch *s, const OpCall *call, Tiled *out);
-/* The same of this reduction, a statement of the Fn's body. */
-bool tiled_read_nest(const Sketch *s, const Stmt *nest, Tiled *out);
+bool tiled_read_nest(const Sketch *s, const Stmt *nest, Tiled *out); /* the same of a statement of the Fn's body */
 /* The call of the Task that has most to compute, of convolutions and products; else of reductions; NULL: none. */
 const OpCall *tile_anchor(const Dag *d);
 
@@ -104,6 +103,7 @@ int tile_unrolls(int64_t extent, int64_t sums, int64_t most, int64_t body, int64
 int64_t tile_registers(const Sketch *s); /* vector registers of the target */
 /* The part of the core's FMA rate that tiles of so many of all `blocks` vectors and `extent` pixels may reach. */
 double tile_promise(const Core *core, int64_t blocks, int64_t extent, int64_t vectors, int64_t pixels);
+bool tile_overlaps(const Sketch *s, const Tile *t); /* a group's last tile, but in a grid: blocks would write twice */
 const char *tile_name(Sketch *s, const Tile *tile, const char *knob); /* a tile's knob: behind Tile.of */
 /* Asks for "tile": of so many vectors and pixels those whose sums, a weight a vector and an input fit the registers. */
 void tile_knob(Sketch *s, int64_t vectors, int64_t pixels, Tile *out);
