@@ -233,7 +233,8 @@ static bool gather(Gather *g)
 
 static Hash hash_of_runs(Gather *g)
 {
-	qsort(g->id.at, g->id.n, sizeof *g->id.at, by_id);
+	if (g->id.n > 0)
+		qsort(g->id.at, g->id.n, sizeof *g->id.at, by_id);
 	return hash_of("dlc/learned-from/v1", g->id.at, g->id.n * sizeof *g->id.at);
 }
 

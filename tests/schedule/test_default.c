@@ -187,9 +187,10 @@ static const struct {
 	/* One tile is all: its sums are made in a loop all the same. */
 	{ "dag j\nin x: f32[1,64]\nconst w: f32[21,64]\ny: f32[1,21] = dense(x, w)\nout y\n", "compute_at dense m.w.o\n" },
 	/* Masks cost less than vectors of four, where there is a series to compute; not for a store alone. */
-	{ "dag e\nin x: f32[5,12,28]\ny: f32[5,12,28] = tanh(x)\nout y\n", "split w 8\n" },
-	{ "dag f\nin x: f32[5,12,28]\ny: f32[5,12,28] = relu(x)\nout y\n", "split w 4\n" },
-	{ "dag g\nin x: f32[5,12,12]\ny: f32[5,12,12] = relu(x)\nout y\n", "vectorize w\n" },
+	{ "dag e\nin x: f32[5,12,28]\nin b: f32[12,1]\ns: f32[5,12,28] = add(x, b)\ny: f32[5,12,28] = tanh(s)\nout y\n",
+		"split w_1 8\n" },
+	{ "dag f\nin x: f32[5,12,28]\nin b: f32[12,1]\ny: f32[5,12,28] = add(x, b)\nout y\n", "split w 4\n" },
+	{ "dag g\nin x: f32[5,12,12]\nin b: f32[12,1]\ny: f32[5,12,12] = add(x, b)\nout y\n", "vectorize w\n" },
 	/* Short rows in steps of two: lanes of channels gather no more than those of rows. */
 	{ "dag h\nin x: f32[1,32,14,14]\nconst w: f32[32,1,3,3]\ny: f32[1,32,7,7] = conv(x, w) groups=32 strides=[2,2] "
 	  "pads=[1,1,1,1]\nout y\n",

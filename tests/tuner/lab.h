@@ -19,7 +19,7 @@
 static const char network[] = "dag n\nin x: f32[4,6,24]\ny: f32[24,4,6] = transpose(x) perm=[2,0,1]\n"
 			      "p: f32[4,6,24] = sqrt(x)\nout y, p\n";
 /* A space that takes many short runs. */
-static const char large[] = "dag l\nin x: f32[2,8,12,24]\nin b: f32[2,8,12,24]\ny: f32[2,8,12,24] = add(x, b)\n"
+static const char large[] = "dag l\nin x: f32[2,8,12,24]\nin b: f32[8,1,24]\ny: f32[2,8,12,24] = add(x, b)\n"
 			    "p: f32[2,8,12] = reduce_max(y) axes=[3] keep=0\nout y, p\n";
 
 /* What a candidate is recorded as. */

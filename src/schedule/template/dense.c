@@ -109,7 +109,8 @@ static void choose_copy(Sketch *s, const Tiled *t, const OpCall *c, Tile *tile)
 	int64_t width = tile->lanes * tile->vectors, rows = t->axis[tile->pixel].extent;
 	const char *layout = panels(s, b->shape.rank, tile->lanes);
 	bool turned = c->op == OP_matmul && op_int(c, "tb") != 0;
-	bool around = t->axis[tile->vector].extent > width || (t->n > 2 && rows > tile->pixels);
+	bool batches = t->n > 2 && !target_has_blocks(s->target); /* a grid has all their loops */
+	bool around = t->axis[tile->vector].extent > width || (batches && rows > tile->pixels);
 	if (!turned || b->kind != VALUE_INPUT || layout == NULL || !around ||
 		width * t->reduce[0].extent > CACHE_READ_ELEMENTS || tile->outer[tile->pixel] != tile->vector)
 		return;
