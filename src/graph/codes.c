@@ -41,6 +41,21 @@ static bool is_single(const Dag *d, int v)
 	return shape_elements(d->value.at[v].shape) == 1;
 }
 
+/* A zero point is a code too: images less 127.5 are no codes. */
+static bool is_zero_point(const Dag *d, int v)
+{
+	const Value *x = &d->value.at[v];
+	const OpCall *c = writer(d, v);
+	if (x->data == NULL)
+		return dtype_eq(x->type, I32) || (c != NULL && c->op == OP_cast && is_byte(d->value.at[c->in[0]].type));
+	for (int64_t k = 0; k < shape_elements(x->shape); k++) {
+		double z = element_get(x->type, x->data, k);
+		if (z != floor(z) || fabs(z) > UINT8_MAX)
+			return false;
+	}
+	return true;
+}
+
 /* Reads v as codes; `scaled`: with a scale, in f32. */
 static bool read_codes(const Dag *d, int v, bool scaled, Codes *out)
 {
@@ -54,6 +69,8 @@ static bool read_codes(const Dag *d, int v, bool scaled, Codes *out)
 	}
 	if (c != NULL && c->op == OP_sub) {
 		out->zero = c->in[1];
+		if (!is_zero_point(d, out->zero))
+			return false;
 		c = writer(d, c->in[0]);
 	}
 	if (c == NULL || c->op != OP_cast || !is_byte(d->value.at[c->in[0]].type) ||
