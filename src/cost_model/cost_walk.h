@@ -30,7 +30,7 @@ typedef struct Walk {
 	double live;  /* of the copies of straight-line code: those that constant conditions keep */
 	bool masked;  /* a condition depends on the lane */
 	double tests; /* conditions evaluated in each iteration of the innermost loops */
-	struct Tally *tally; /* what predictors are made of (tally.h); NULL: nobody asks */
+	struct Tally *tally; /* the sums that predictors are computed from (tally.h); NULL: not wanted */
 } Walk;
 
 typedef struct WalkCosts {

@@ -7,7 +7,7 @@
 
 struct Tally;
 
-/* Nanoseconds of one call of the set's run Fns. tally: adds what the walk sees; NULL: nobody asks. */
+/* Nanoseconds of one call of the set's run Fns. tally: receives the sums of predictors; NULL: not wanted. */
 double estimate_set_ns(const KernelSet *ks, const Target *target, struct Tally *tally);
 
 #endif

@@ -2,7 +2,7 @@
  * The learned cost model: the analytic estimate, corrected by trees over the predictors of a scheduled Fn. The trees
  * come from a file (learned_file.h). A file that cannot be used is named in a note, and the estimate stands alone. What
  * a run measures is learned from too: once enough is new, trees that mend the error of those before are grown in a
- * thread of their own, so that nobody waits, and are taken at the next observation.
+ * thread of their own, so that measuring does not wait, and replace the old ones at the next observation.
  */
 #include "cost_model/cost_model.h"
 

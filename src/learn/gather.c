@@ -1,7 +1,7 @@
 /*
  * See gather.h. The time of a schedule is the median over its runs, those inside of networks apart, which are timed
- * otherwise. What a run is worth: half where somebody else has measured it, half where it was only a look, half for
- * each year that others are newer, half where another epoch's code ran. Times below the floor are left out.
+ * otherwise. The weight of a run is 1. It is halved if another user measured the run, if its stage is look, if its code
+ * is of another epoch, and for each year that it is older than the newest session. Times below the floor are left out.
  */
 #include "learn/gather.h"
 

@@ -1,7 +1,7 @@
 /*
  * trim: a loop ends before the iterations that nothing needs. Causal attention has such: a query needs no later key.
- * A block below the loop needs no iteration whose stores nobody reads behind the loop. A reduction needs none that
- * combines the identity. It does so where it loads an element that is stored as select(p, x, identity) and p is false.
+ * A block below the loop does not need iterations whose stores are never read. A reduction does not need those that
+ * combine the identity. It does so where it loads an element that is stored as select(p, x, identity) and p is false.
  *
  * Both say that an index must stay below an end. A probe gives that end free of all that the loop binds: a store that
  * is in the loop only while ir_regions looks at it. What the end depends on stands around the loop: tiles of queries
