@@ -103,7 +103,7 @@ static int64_t pixels_of(const Value *v)
 /*
  * Weights of few pixels come from memory faster than it gives them. Windows take them from behind the block of
  * channels at hand, where the hardware does not look; 1x1 convolutions from the next tile, while they
- * work on this one. What was measured: docs/benchmarks.md.
+ * work on this one. What was measured: docs/benchmarks-kernels.md.
  */
 static Ahead guess_ahead(const Value *w, const Value *y)
 {
