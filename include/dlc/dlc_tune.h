@@ -66,6 +66,11 @@ typedef struct DlcTuneRequest {
 	/* After each trial, with the id of its record; not 0: as above. May be NULL. */
 	int (*on_trial)(const char *record, void *arg);
 	void *arg;
+	const char *command; /* what the user typed, for events and reports; may be NULL */
+	/* What happens, as a line of JSON without its end (docs/report.md); not 0: as above. May be NULL. */
+	int (*on_event)(const char *line, size_t n, void *arg);
+	/* The report of the run, a page in HTML, once: as it ends, whether it fails or not. May be NULL. */
+	int (*on_report)(const char *page, size_t n, void *arg);
 } DlcTuneRequest;
 
 typedef struct DlcTuneResult {

@@ -8,6 +8,7 @@
 #include "api/learned_model.h"
 #include "codegen/codegen.h"
 #include "compile/compile.h"
+#include "report/page.h"
 #include "runtime/device.h"
 #include "runtime/timing.h"
 #include "target/machine_device.h"
@@ -49,6 +50,7 @@ typedef struct Tuning {
 	DeviceFacts facts; /* of the target's device */
 	EnvDevice device;
 	TuneMeans with;
+	Page page; /* the events so far, where a report is wanted */
 	DlcTuneProgress progress; /* as it was told last */
 	bool told;
 } Tuning;
@@ -136,6 +138,31 @@ static void on_trial(const RunRecord *run, const Task *task, void *arg)
 	hash_hex(run->id, hex);
 	if (x->r->on_trial != NULL && x->r->on_trial(hex, x->r->arg) != 0)
 		session_stop_call(x->session);
+}
+
+static void on_event(const Event *e, void *arg)
+{
+	Tuning *x = arg;
+	if (x->r->on_report != NULL)
+		page_add(&x->page, e);
+	if (x->r->on_event == NULL)
+		return;
+	Arena *a = arena_new();
+	Text line = { .arena = a };
+	event_line(&line, e);
+	if (x->r->on_event(text_str(&line), line.n, x->r->arg) != 0)
+		session_stop_call(x->session);
+	arena_free(a);
+}
+
+/* A run that failed before it measured has nothing to report. */
+static void report(Tuning *x)
+{
+	Text page = { .arena = x->arena };
+	if (x->r->on_report == NULL || x->page.rows.n == 0)
+		return;
+	page_write(&page, &x->page, PAGE_OF_RUN);
+	x->r->on_report(text_str(&page), page.n, x->r->arg);
 }
 
 /* A long wait does not stop the screen. */
@@ -268,9 +295,11 @@ static void fill(Tuning *x, Db *const *db)
 		.stop = &x->session->stop,
 		.on_trial = on_trial,
 		.on_progress = dry ? NULL : on_progress,
+		.on_event = r->on_event != NULL || r->on_report != NULL ? on_event : NULL,
 		.arg = x };
 	x->ask.target = &x->target;
 	x->ask.finalists = TUNE_FINALISTS;
+	x->ask.command = r->command;
 	x->ask.model = x->network->name;
 	x->ask.started_s = (int64_t)time(NULL);
 	x->ask.mark = mark;
@@ -378,6 +407,7 @@ static bool tune(Tuning *x, DlcTuneResult *out, Err *err)
 	bool ok = x->r->dry_run ? tune_plan(x->arena, x->part, &x->ask, &x->with, &result, err)
 				: measure_all(x, &result, err);
 	cost_close(&x->cost);
+	report(x);
 	if (ok || result.end.ntask > 0)
 		show_result(x, &result, out);
 	return ok;
@@ -389,7 +419,7 @@ static bool open_and_tune(DlcNetwork *n, const DlcTuneRequest *r, DlcTuneResult 
 	if (a == NULL)
 		return false;
 	Tuning *x = arena_new_of(a, Tuning);
-	*x = (Tuning){ .session = n->session, .network = n, .r = r, .arena = a };
+	*x = (Tuning){ .session = n->session, .network = n, .r = r, .arena = a, .page.rows.arena = a };
 	if (!r->dry_run && r->ndatabase == 0)
 		return fail(err, ERR_USAGE, "database", "tuning needs a database to write to");
 	return find_rows(r, &x->ask, a, err) && find_target(n->session, r, &x->target, a, err) &&

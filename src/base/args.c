@@ -21,6 +21,7 @@ typedef struct OptionValue {
 
 struct Args {
 	Arena *arena;
+	const char *command;
 	const Verb *verb;
 	VEC(const char *) operand;
 	OptionValue *given; /* one for each row of verb->options */
@@ -382,21 +383,44 @@ static const Verb *take_verb(Arena *arena, const Program *p, int *argc, const ch
 	return help ? NULL : v;
 }
 
+/* The words with blanks between them, as a shell takes them. */
+static const char *command_of(Arena *a, const char *program, int argc, const char *const *argv)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=./,:+@%";
+	Text out = { .arena = a };
+	text_add(&out, "%s", program);
+	for (int i = 0; i < argc; i++) {
+		bool quoted = argv[i][0] == 0 || argv[i][strspn(argv[i], plain)] != 0;
+		text_add(&out, quoted ? " '" : " ");
+		for (const char *p = argv[i]; *p != 0; p++)
+			text_add(&out, *p == '\'' ? "'\\''" : "%c", *p);
+		text_add(&out, quoted ? "'" : "");
+	}
+	return text_str(&out);
+}
+
 Args *args_parse(Arena *arena, const Program *p, int argc, const char *const *argv, Text *out, const char **called,
 	Err *err)
 {
 	*called = p->name;
+	const char *command = command_of(arena, p->name, argc, argv);
 	const Verb *v = take_verb(arena, p, &argc, &argv, out, called, err);
 	if (v == NULL)
 		return NULL;
 	Args *a = arena_new_of(arena, Args);
 	a->arena = arena;
+	a->command = command;
 	a->verb = v;
 	a->given = arena_array(arena, OptionValue, count_options(v) + 1);
 	return take_words(a, p, argc, argv, out, *called, err) ? a : NULL;
 }
 
 /* ---- what a verb asks */
+
+const char *args_command(const Args *a)
+{
+	return a->command;
+}
 
 static const OptionValue *given(const Args *a, const char *option, const Option **row)
 {

@@ -74,6 +74,7 @@ bool args_run(const Args *a, Err *err);
 /* ---- what a verb asks; an option that has no row is our bug */
 
 Arena *args_arena(const Args *a); /* the process's */
+const char *args_command(const Args *a); /* "dlc tune resnet18 --budget=60s", as a shell takes it */
 int args_count(const Args *a);    /* operands */
 const char *args_operand(const Args *a, int i); /* NULL behind the last */
 bool args_given(const Args *a, const char *option);

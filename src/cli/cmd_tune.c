@@ -3,6 +3,7 @@
  * what it found in the first database. Ctrl-C keeps all; the same command goes on from there.
  */
 #include "cli/operands.h"
+#include "cli/tune_files.h"
 #include "cli/tune_screen.h"
 
 #include <stdio.h>
@@ -23,6 +24,34 @@ static void on_stop(int sig)
 	if (stopped++ != 0)
 		_exit(130); /* asked twice: what is stored is stored */
 	dlc_session_cancel(running, 1);
+}
+
+/* What the callbacks of a run have. */
+typedef struct Run {
+	Screen screen;
+	TuneFiles files;
+} Run;
+
+static int on_progress(const DlcTuneProgress *p, void *arg)
+{
+	return screen_progress(p, &((Run *)arg)->screen);
+}
+
+static int on_trial(const char *record, void *arg)
+{
+	return screen_trial(record, &((Run *)arg)->screen);
+}
+
+static int on_event(const char *line, size_t n, void *arg)
+{
+	tune_files_event(&((Run *)arg)->files, line, n);
+	return 0;
+}
+
+static int on_report(const char *page, size_t n, void *arg)
+{
+	tune_files_report(&((Run *)arg)->files, page, n);
+	return 0;
 }
 
 /* "0,1,3", or all of the target's kind. */
@@ -73,8 +102,11 @@ static void read_request(const Args *args, DlcTuneRequest *r)
 		.jobs = (int)args_int(args, "jobs", 0),
 		.schedule_name = args_text(args, "try", NULL),
 		.dry_run = args_given(args, "dry-run"),
-		.on_progress = screen_progress,
-		.on_trial = screen_trial };
+		.on_progress = on_progress,
+		.on_trial = on_trial,
+		.command = args_command(args),
+		.on_event = args_given(args, "events") ? on_event : NULL,
+		.on_report = args_given(args, "report") ? on_report : NULL };
 	r->ntask = (int)ntask;
 }
 
@@ -118,18 +150,21 @@ static bool run_tune(const Args *args, Err *err)
 	ok = ok && dlc_tune_check(s, &r, failure_of(err)) == DLC_FAULT_NONE &&
 		dlc_target_text(s, &r.target, 0, text, failure_of(err)) == DLC_FAULT_NONE &&
 		databases_open(args, s, !r.dry_run, &d, err);
-	Screen screen = { .model = args_operand(args, 0), .db = d.path, .target = text, .json = args_given(args, "json"),
-		.budget_s = r.budget_s, .tried = r.schedule_name != NULL };
+	Run run = { .screen = { .model = args_operand(args, 0), .db = d.path, .target = text,
+		.json = args_given(args, "json"), .budget_s = r.budget_s, .tried = r.schedule_name != NULL } };
+	ok = ok && tune_files_open(&run.files, args, s, err);
+	run.screen.results = run.files.events == STDOUT_FILENO || run.files.to_stdout ? stderr : stdout;
 	r.database = d.at;
 	r.ndatabase = d.n;
-	r.arg = &screen;
+	r.arg = &run;
 	if (ok && !r.dry_run) {
 		struct sigaction stop = { .sa_handler = on_stop };
 		running = s;
 		sigaction(SIGINT, &stop, NULL);
 		sigaction(SIGTERM, &stop, NULL);
 	}
-	ok = ok && tune(args, s, &r, &d, &screen, err);
+	ok = ok && tune(args, s, &r, &d, &run.screen, err);
+	ok = tune_files_close(&run.files, ok ? err : NULL) && ok;
 	databases_close(&d);
 	if (running == NULL) /* else a signal may still come */
 		dlc_session_close(s);
@@ -175,6 +210,9 @@ static const Option options[] = {
 		.help = "compilers at once (default 2 where there are more cores than threads, all cores for a GPU)" },
 	OPTIONS_MODEL,
 	OPTION_SEED,
+	{ .name = "report", .kind = OPT_TEXT, .arg = "FILE.html", .help = "write a page about the run, for a browser" },
+	{ .name = "events", .kind = OPT_TEXT, .arg = "FILE.jsonl",
+		.help = "append what happens, a JSON object on each line; -: standard output" },
 	OPTION_JSON,
 	OPTION_END,
 };

@@ -277,23 +277,23 @@ static void report_left_out(const DlcTuneResult *r)
 }
 
 /* What both networks took in turn; a difference that other rounds might not show is none. */
-static void print_gain(const DlcTuneResult *r)
+static void print_gain(FILE *out, const DlcTuneResult *r)
 {
-	printf(
+	fprintf(out,
 		"network %.3f ms with the best schedules, %.3f ms with the default ones", r->network_ms, r->default_network_ms);
 	if (r->gain_least > 1)
-		printf(": %.2f to %.2f times as fast\n", r->gain_least, r->gain_most);
+		fprintf(out, ": %.2f to %.2f times as fast\n", r->gain_least, r->gain_most);
 	else if (r->gain_least > 0)
-		printf(": no gain beyond noise (%.2f to %.2f times as fast)\n", r->gain_least, r->gain_most);
+		fprintf(out, ": no gain beyond noise (%.2f to %.2f times as fast)\n", r->gain_least, r->gain_most);
 	else
-		putchar('\n');
+		putc('\n', out);
 }
 
 void screen_end(Screen *s, const DlcTuneResult *r)
 {
 	const DlcTuneProgress *t = &r->end;
 	if (s->tried && !s->json) {
-		printf("%s %.3f ms\n", t->task[0].task.label, t->task[0].best_ms);
+		fprintf(s->results, "%s %.3f ms\n", t->task[0].task.label, t->task[0].best_ms);
 		return;
 	}
 	if (!s->json)
@@ -310,7 +310,7 @@ void screen_end(Screen *s, const DlcTuneResult *r)
 	if (s->json)
 		print_json(r);
 	else if (r->network_ms > 0)
-		print_gain(r);
+		print_gain(s->results, r);
 }
 
 static void plan_json(const DlcTaskProgress *x)

@@ -8,12 +8,14 @@
 #include "api/failure.h"
 
 #include <signal.h>
+#include <stdio.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 typedef struct Screen {
 	const char *model, *db, *target;
 	bool json, terminal;
+	FILE *results; /* standard output, or standard error where the events take that */
 	double budget_s; /* 0: none */
 	double start_ms, shown_ms;
 	int lines; /* of the last drawing, which the next one replaces */

@@ -134,6 +134,7 @@ static bool take_race(Tuner *t, TaskRun *r, Outcome *const *known, const Measure
 	if (best > 0)
 		s->best_ms = best / 1e6;
 	s->raced = true;
+	tell_race(t, r, n);
 	return true;
 }
 

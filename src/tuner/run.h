@@ -32,6 +32,7 @@ typedef struct Tuner {
 	double *ms;   /* best times of those, < 0: none */
 	int *weight;  /* in the choices */
 	bool settled; /* the network was compiled: that partition counts */
+	bool told;    /* events have begun */
 } Tuner;
 
 /* The chosen tasks, and what is known of them; writes nothing. */
@@ -74,6 +75,17 @@ double final_reserve_ms(const Tuner *t);
 int64_t final_reserve_trials(const Tuner *t);
 /* Races the best few of each task, then confirms the choice inside the network. */
 bool final_run(Tuner *t, Err *err);
+
+/* tell.c: events, where somebody listens. The session's come with all of its Tasks. */
+void tell_session(Tuner *t);
+void tell_proposed(const Tuner *t, const Candidate *x);
+void tell_measured(const Tuner *t, const TaskRun *r, const RunRecord *run);
+/* Best times that are new since the last call. */
+void tell_best(Tuner *t);
+void tell_race(const Tuner *t, const TaskRun *r, int racers);
+void tell_network(const Tuner *t);
+/* What each Task has come to, and the end of the run. */
+void tell_end(const Tuner *t);
 
 /* confirm.c */
 /* The network with the schedules that `trace_of` gives; NULL: all defaults. NULL, and network_why says why not. */

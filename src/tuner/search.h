@@ -50,6 +50,8 @@ typedef struct Search {
 	void (*hint)(void *state, Config c);
 	/* ns <= 0: it failed. Configs that were not asked may be told too. */
 	void (*tell)(void *state, Config c, double ns);
+	/* Why the config that was filled in last was chosen: a word, Event.source. NULL: the search's name says it. */
+	const char *(*source)(const void *state);
 } Search;
 
 extern const Search search_rank, search_random;

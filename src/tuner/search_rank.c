@@ -44,6 +44,7 @@ typedef struct Rank {
 	Numbers hints, queue, batch; /* batch: what this round began with */
 	size_t hint_head, queue_head;
 	Stage stage;
+	const char *queued, *source; /* why the queue was filled; why the last config was given */
 	int64_t best, walker; /* points: the fastest; where the descent stands */
 	int64_t came_from;    /* where the walker stood before */
 	int64_t swept, paired; /* the points whose neighbours are all in the queue */
@@ -285,6 +286,7 @@ static bool enqueue_picks(Rank *r)
 {
 	size_t want = (size_t)r->effort->picks, drawn = want / TUNE_DRAWN;
 	r->batch.n = 0;
+	r->queued = "estimate";
 	refresh(r, r->ranked.at, r->ranked.n);
 	tidy(r, &r->ranked);
 	for (int apart = 2; apart >= 1; apart--)
@@ -344,11 +346,13 @@ static bool go_on(Rank *r)
 {
 	if (r->swept != r->walker) {
 		r->swept = r->walker;
+		r->queued = "step";
 		enqueue_neighbours(r, (uint32_t)r->walker);
 	} else if (r->waiting > 0) {
 		return false;
 	} else if (r->paired != r->walker && r->effort->pairs > 0) {
 		r->paired = r->walker;
+		r->queued = "two steps";
 		enqueue_pairs(r, (uint32_t)r->walker);
 	} else {
 		r->stage = STAGE_RESTART;
@@ -415,11 +419,13 @@ static int ask_rank(void *state, Config *out, int n)
 	int got = 0;
 	while (got < n) {
 		bool begun = r->stage > STAGE_RANK || (r->stage == STAGE_RANK && r->queue_head == r->queue.n);
-		if ((begun /* the default is the first of all */ && give(r, &r->hints, &r->hint_head, &out[got])) ||
-			give(r, &r->queue, &r->queue_head, &out[got]))
+		bool advice = begun /* the default is the first of all */ && give(r, &r->hints, &r->hint_head, &out[got]);
+		if (advice || give(r, &r->queue, &r->queue_head, &out[got])) {
 			got++;
-		else if (!refill(r))
+			r->source = advice ? "advice" : r->queued;
+		} else if (!refill(r)) {
 			break;
+		}
 	}
 	return got > 0 ? got : r->stage == STAGE_OVER && r->waiting == 0 ? SEARCH_DONE : SEARCH_WAITS;
 }
@@ -472,5 +478,10 @@ static void *open_rank(Arena *a, Space *space, SearchCost cost, const Effort *ef
 	return r;
 }
 
+static const char *source_rank(const void *state)
+{
+	return ((const Rank *)state)->source;
+}
+
 const Search search_rank = { "rank", "the best estimates, then one knob at a time from the fastest", open_rank,
-	ask_rank, hint_rank, tell_rank };
+	ask_rank, hint_rank, tell_rank, source_rank };

@@ -290,7 +290,8 @@ static Candidate *candidate_new(TaskRun *r, Arena *a, const char *trace)
 		return NULL;
 	}
 	Candidate *x = arena_new_of(a, Candidate);
-	*x = (Candidate){ .arena = a, .run = r, .trace = k->trace, .ks = ks };
+	const char *source = trace == r->default_trace ? "default" : r->seed_head <= r->hints ? "hint" : "record";
+	*x = (Candidate){ .arena = a, .run = r, .trace = k->trace, .source = source, .ks = ks };
 	return x;
 }
 
@@ -303,7 +304,7 @@ static Candidate *next_doubt(TaskRun *r)
 		const KernelSet *ks = k->ns > 0 ? task_run_replay(r, k->trace, a, NULL) : NULL;
 		if (ks != NULL) {
 			Candidate *x = arena_new_of(a, Candidate);
-			*x = (Candidate){ .arena = a, .run = r, .trace = k->trace, .ks = ks };
+			*x = (Candidate){ .arena = a, .run = r, .trace = k->trace, .source = "again", .ks = ks };
 			k->ns = 0;
 			return x;
 		}
@@ -346,6 +347,10 @@ static Candidate *next_searched(TaskRun *r, Candidate *const *flying, int n, boo
 	if (x != NULL) {
 		x->config = c;
 		x->searched = true;
+		if (strcmp(x->trace, r->default_trace) != 0)
+			x->source = r->ask->search->source != NULL ? r->ask->search->source(r->search) : r->ask->search->name;
+		else
+			x->source = "default";
 		return x;
 	}
 	if (k == NULL || k->ns != 0)
@@ -452,6 +457,31 @@ double task_run_gain(const TaskRun *r)
 	double now = s->best_ms > 0 ? s->best_ms : r->guess_ms, roof = s->roof_ms / r->least_saved;
 	double save = fmax(now - roof, now * (TUNE_AT_ROOF - 1));
 	return task_run_gain_rate(r, save);
+}
+
+double task_run_belief(const TaskRun *r, const Candidate *x)
+{
+	const Outcome *k = outcome_find(&r->estimates, x->trace);
+	return k != NULL && k->ns > 0 ? k->ns : cost_estimate_one(&r->cost, x->ks, r->task);
+}
+
+double task_run_could_save(const TaskRun *r)
+{
+	const TaskProgress *s = r->state;
+	if (s->roof_ms <= 0 || s->best_ms <= 0)
+		return -1;
+	return s->weight * fmax(0, s->best_ms - s->roof_ms / r->most_saved);
+}
+
+double task_run_expected(const TaskRun *r, int trials)
+{
+	const TaskProgress *s = r->state;
+	double sum = 0, all = task_run_could_save(r), roof = s->roof_ms / r->least_saved;
+	if (s->end != TASK_OPEN || all < 0)
+		return 0;
+	for (int i = 0; i < trials; i++)
+		sum += s->weight * fmax(0, s->best_ms - roof) / (double)(TUNE_PATIENCE + r->since_gain + i);
+	return fmin(sum, all);
 }
 
 /* ---- advice ---- */

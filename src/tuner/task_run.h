@@ -38,6 +38,7 @@ typedef struct TaskRun {
 	double least_saved, most_saved;
 	int in_flight;
 	int64_t since_gain; /* trials since the last one that was 1 % faster */
+	double told_ms; /* the best time that was told last */
 } TaskRun;
 
 typedef struct Candidate {
@@ -46,6 +47,7 @@ typedef struct Candidate {
 	Config config;
 	bool searched; /* config is set: the search waits for the answer */
 	const char *trace;
+	const char *source; /* why it was chosen: Event.source */
 	const KernelSet *ks;
 } Candidate;
 
@@ -76,6 +78,12 @@ void task_run_expose(TaskRun *r, const char *trace);
 void task_run_doubt(TaskRun *r, const char *trace);
 /* The schedule that was fastest inside the network, and its time there. */
 void task_run_confirm(TaskRun *r, const char *trace, double ns);
+/* Nanoseconds that the cost model believes of a candidate that is not measured yet. */
+double task_run_belief(const TaskRun *r, const Candidate *x);
+/* Milliseconds of the network from the best time to the roof of the algorithm that saves most; < 0: no roof. */
+double task_run_could_save(const TaskRun *r);
+/* Those that so many more trials may save by task_run_gain; 0 where the search is at its end. */
+double task_run_expected(const TaskRun *r, int trials);
 /* Milliseconds of the network that a trial may save, in the end; infinite: nothing of it was tried. */
 double task_run_gain(const TaskRun *r);
 /* The same where all trials together may save so many milliseconds of one call, for the next trial alone. */

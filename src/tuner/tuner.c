@@ -21,6 +21,7 @@ void tuner_say(Tuner *t, TunePhase phase, double rest_ms)
 	t->progress->seconds = (tuner_now(t) - t->start_ms) / 1000;
 	if (t->means->on_progress != NULL)
 		t->means->on_progress(t->progress, t->means->arg);
+	tell_best(t);
 }
 
 bool tuner_may(const Tuner *t, int64_t trials)
@@ -96,10 +97,13 @@ bool tuner_session(Tuner *t, const char *search, Err *err)
 	for (int i = 0; i < t->progress->ntask; i++)
 		if (!db_put_task(t->means->db, t->run[i].task, err))
 			return false;
-	return db_put_target(t->means->db, t->ask->target, &t->target, err) &&
+	bool ok = db_put_target(t->means->db, t->ask->target, &t->target, err) &&
 		db_put_env(t->means->db, CODEGEN_EPOCH, codegen_compiler(t->ask->target), t->ask->target, t->means->device,
 			&t->env, err) &&
 		db_put_session(t->means->db, &s, &t->session, err);
+	if (ok)
+		tell_session(t);
+	return ok;
 }
 
 /* ---- candidates ---- */
@@ -164,6 +168,7 @@ static bool submit(Tuner *t, Candidate *x, Err *err)
 		.user = x };
 	if (t->first_build_ms < 0)
 		t->first_build_ms = tuner_now(t);
+	tell_proposed(t, x);
 	if (!measure_submit(t->means->measure, &job, err))
 		return false;
 	int free_slot = 0;
@@ -272,6 +277,8 @@ bool tuner_store(Tuner *t, TaskRun *r, const char *trace, const MeasureResult *m
 	}
 	if (stored && t->means->on_trial != NULL)
 		t->means->on_trial(&run, r->task, t->means->arg);
+	if (stored)
+		tell_measured(t, r, &run);
 	return stored;
 }
 
@@ -417,6 +424,7 @@ bool tune_model(Arena *a, const Partition *p, const TuneRequest *ask, const Tune
 	ok = land(&t, ok ? err : NULL) && ok;
 	tuner_sum_up(&t);
 	ok = ok && final_run(&t, err);
+	tell_network(&t);
 	if (ok && out->end.limit >= 0 && !tune_stopped(t.means)) { /* what the end has left of the trials */
 		ok = search_all(&t, false, err);
 		ok = land(&t, ok ? err : NULL) && ok;
@@ -429,6 +437,7 @@ bool tune_model(Arena *a, const Partition *p, const TuneRequest *ask, const Tune
 	tuner_sum_up(&t);
 	out->end.phase = TUNE_DONE;
 	out->end.rest_ms = 0;
+	tell_end(&t);
 	ok = ok && (out->interrupted || some_ran(&t, err));
 	return db_put_closing(with->db, t.session, t.runs.at, t.runs.n, ok ? err : NULL) && ok;
 }

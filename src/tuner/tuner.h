@@ -9,6 +9,7 @@
 #include "compile/compile.h"
 #include "cost_model/roof.h"
 #include "measure/measure.h"
+#include "report/event.h"
 #include "tuner/search.h"
 
 #include <stdatomic.h>
@@ -23,7 +24,7 @@ typedef struct Clock {
 typedef struct TuneRequest {
 	const Target *target;
 	Dag *dag;         /* the whole network: how cold its tasks are measured, and timed at the end; NULL: neither */
-	const char *model;   /* for the session record, with ... */
+	const char *command, *model; /* for events, may be NULL; for the session record, with ... */
 	int64_t started_s;   /* ... seconds since 1970 and ... */
 	int64_t mark;        /* ... SessionInfo.mark */
 	const char *const *tasks; /* prefixes of ids; NULL: all */
@@ -50,16 +51,15 @@ typedef struct TuneMeans {
 	const CodeCache *cache; /* of the network's code; may be NULL */
 	Roof roof;              /* what the machine gives; zeros: no roofs */
 	const atomic_int *stop; /* not 0: the run ends, with all that is stored; may be NULL */
-	/* After each commit, and whenever there is something to show; may be NULL. */
+	/* After each commit, whenever there is something to show, and for all that happens; may be NULL. */
 	void (*on_trial)(const RunRecord *run, const Task *task, void *arg);
 	void (*on_progress)(const struct TuneProgress *p, void *arg);
+	void (*on_event)(const Event *e, void *arg);
 	void *arg;
 } TuneMeans;
 
-/* What a run is doing. */
+/* What a run is doing, and why nothing more is looked for. */
 typedef enum { TUNE_OPEN, TUNE_SEARCH, TUNE_RACE, TUNE_NETWORK, TUNE_DONE, TUNE_PHASES } TunePhase;
-
-/* Why nothing more is looked for. */
 typedef enum { TASK_OPEN, TASK_SEARCHED, TASK_AT_ROOF } TaskEnd;
 
 typedef struct TaskProgress {
