@@ -263,7 +263,7 @@ int main(int argc, char **argv)
 	for (int i = 0; i < THREADS; i++)
 		if (!target_resolve(&b.target[i], b.target_file != NULL ? b.target_file : "host", i + 1, NULL, 0, &err))
 			die(&err);
-	b.beside = learned_path(b.arena, path, b.target[0].kind);
+	b.beside = learned_path(b.arena, path, false, b.target[0].kind);
 	b.db = db_open(path, DB_READ, &err);
 	if (b.db == NULL || !db_each_task(b.db, take_task, &b, &err))
 		die(&err);

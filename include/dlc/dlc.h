@@ -72,6 +72,7 @@ typedef struct DlcSessionOptions {
 	const char *database; /* the database where none is named; NULL: none */
 	void (*note)(const char *sentence, void *arg); /* "the symbolic batch N is taken as 1"; may be NULL */
 	void *note_arg;
+	const char *command; /* what the program was asked to do: logs that are written say so; NULL: they do not */
 } DlcSessionOptions;
 
 /* options NULL: all defaults. */

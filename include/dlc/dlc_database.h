@@ -8,11 +8,11 @@
 
 typedef enum DlcMode { DLC_READ, DLC_WRITE } DlcMode;
 
-/* path NULL: the session's. DLC_WRITE makes the file. */
+/* path NULL: the session's; a folder, or a path that ends with a slash: a folder of logs. DLC_WRITE makes it. */
 DLC_API DlcFault dlc_database_open(DlcSession *s, const char *path, DlcMode mode, DlcDatabase **out, DlcFailure *why);
 DLC_API void dlc_database_close(DlcDatabase *d); /* NULL is allowed */
 DLC_API const char *dlc_database_path(const DlcDatabase *d);
-/* The lines of an older version that were damaged, and are left out. */
+/* The lines of an older version or of a folder's logs that are damaged, and are left out. */
 DLC_API int64_t dlc_database_lost(const DlcDatabase *d);
 /* The session's database where none is named; NULL: none. *named: DLC_TUNING_DB says so, or "none"; may be NULL. */
 DLC_API const char *dlc_session_database(const DlcSession *s, int *named);

@@ -4,27 +4,49 @@
 #include "base/json.h"
 #include "codegen/codegen.h"
 #include "cost_model/roof.h"
+#include "db/logs.h"
 #include "db/look.h"
 
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 /* ---- opening ---- */
 
-/* As this user's; `make`: something will be stored, so a key is made where there is none. */
-static void own(DlcSession *s, Arena *a, Db *db, bool make)
+/* This user's key; `make`: something will be stored, so a key is made where there is none. */
+static bool load_owner(DlcSession *s, Arena *a, bool make, DbOwner *out)
 {
-	DbOwner owner;
 	Err err = { 0 };
 	const char *path = s->folders.key;
-	bool there = path != NULL ? (!make || folders_make(a, path, &err)) && db_owner_load(path, make, &owner, &err)
-				  : fail(&err, ERR_DEVICE, "session", "names no file for a key");
-	if (there)
-		db_own(db, &owner);
-	else if (make)
+	if (path != NULL ? (!make || folders_make(a, path, &err)) && db_owner_load(path, make, out, &err)
+			 : fail(&err, ERR_DEVICE, "session", "names no file for a key"))
+		return true;
+	if (make)
 		session_note(arena_printf(a, "later commands will treat the records of this one as another user's, since this "
 			"user has no key: %s: %s", err.place, err.text), s);
+	return false;
+}
+
+/* A folder of logs: its index lies in the user's cache, and what is written says by whom. */
+static Db *open_folder(DlcSession *s, Arena *a, const char *path, bool write, Err *err)
+{
+	DbOwner owner;
+	DbLogs how = { .program = "dlc " DLC_VERSION, .command = s->command, .now_s = (int64_t)time(NULL) };
+	if (load_owner(s, a, false, &owner))
+		how.owner = &owner;
+	if (s->folders.cache != NULL) {
+		how.cache = arena_printf(a, "%s/logs", s->folders.cache);
+		folders_make(a, arena_printf(a, "%s/", how.cache), NULL); /* else the index is in memory */
+	}
+	if (write) {
+		char text[TARGET_TEXT];
+		Target t;
+		target_host(&t, 1);
+		target_text(&t, text);
+		how.machine = arena_printf(a, "%.*s%s%s", (int)strcspn(text, " "), text, t.brand[0] != 0 ? ", " : "", t.brand);
+	}
+	return db_open_logs(path, write ? DB_WRITE : DB_READ, &how, err);
 }
 
 static bool open_in(DlcSession *s, Arena *a, const char *path, DlcMode mode, DlcDatabase **out, Err *err)
@@ -36,10 +58,14 @@ static bool open_in(DlcSession *s, Arena *a, const char *path, DlcMode mode, Dlc
 	if (user && write && !folders_make(a, path, err))
 		return false;
 	DlcDatabase *d = arena_new_of(a, DlcDatabase);
-	*d = (DlcDatabase){ .session = s, .arena = a, .path = path, .db = db_open(path, write ? DB_WRITE : DB_READ, err) };
+	bool folder = db_is_folder(path);
+	*d = (DlcDatabase){ .session = s, .arena = a, .path = path };
+	d->db = folder ? open_folder(s, a, path, write, err) : db_open(path, write ? DB_WRITE : DB_READ, err);
 	if (d->db == NULL)
 		return false;
-	own(s, a, d->db, write);
+	DbOwner owner;
+	if (load_owner(s, a, write, &owner))
+		db_own(d->db, &owner);
 	if (db_note(d->db) != NULL)
 		session_note(db_note(d->db), s);
 	*out = d;
@@ -318,7 +344,7 @@ DlcFault dlc_database_export(DlcDatabase *d, const char *task, DlcLineEach each,
 
 static bool import(Db *db, const char *name, const char *text, size_t n, DlcImport *count, Err *err)
 {
-	ImportCount c = { count->added, count->present, count->skipped, "" };
+	ImportCount c = { .taken = count->added, .known = count->present, .refused = count->skipped };
 	snprintf(c.first, sizeof c.first, "%s", count->first);
 	bool ok = db_import(db, name, text, n, &c, err);
 	count->added = c.taken;

@@ -4,6 +4,7 @@
 #include "codegen/codegen.h"
 #include "compile/compile.h"
 #include "cost_model/learned_file.h"
+#include "db/logs.h"
 #include "learn/hold_out.h"
 
 #include <stdlib.h>
@@ -13,7 +14,7 @@
 bool session_cost(DlcSession *s, const char *name, DlcDatabase *const *database, int n, const Target *t, Cost *out,
 	Arena *a, Err *err)
 {
-	const char *beside = n > 0 ? learned_path(a, database[0]->path, t->kind) : NULL;
+	const char *beside = n > 0 ? learned_path(a, database[0]->path, db_is_folder(database[0]->path), t->kind) : NULL;
 	if (!cost_open(out, a, name, beside, t, err))
 		return false;
 	if (cost_note(out) != NULL)
@@ -84,7 +85,7 @@ static bool train(DlcDatabase *d, DlcDatabase *const *more, int nmore, const cha
 	LearnAsk ask = { .set = { db, nmore + 1 }, .kind = kind, .epoch = CODEGEN_EPOCH };
 	if (target_resolve(&here, target_kind_name(kind), 1, NULL, 0, NULL) && compile_core(&here, ask.set, false, NULL))
 		ask.here = &here;
-	const char *path = learned_path(a, d->path, kind);
+	const char *path = learned_path(a, d->path, db_is_folder(d->path), kind);
 	if (!learn_gather(&ask, &set, a, err) || !learn_train(&set, kind, (int64_t)time(NULL), &m, a, err) ||
 		!learned_write(path, &m, err))
 		return false;
@@ -111,7 +112,7 @@ static bool look(DlcDatabase *d, const char *name, const DlcModelInfo **out, Err
 	Arena *a = session_view(d->session, &d->view, "d", err);
 	if (a == NULL || !kind_of(name, &kind, err))
 		return false;
-	const char *path = learned_path(a, d->path, kind);
+	const char *path = learned_path(a, d->path, db_is_folder(d->path), kind);
 	if (!learned_read(a, path, &m, err))
 		return false;
 	DlcModelInfo *v = (DlcModelInfo *)describe(a, &m, path);

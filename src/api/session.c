@@ -121,6 +121,7 @@ static bool open_session(const DlcSessionOptions *o, bool user, DlcSession **out
 	if (o->ntargets > 0)
 		folders_add_targets(f, a, o->targets, (size_t)o->ntargets);
 	s->arena = a;
+	s->command = copy_of(a, o->command, NULL);
 	s->note = o->note;
 	s->note_arg = o->note_arg;
 	*out = s;

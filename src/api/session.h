@@ -35,6 +35,7 @@ struct DlcSession {
 	Arena *arena;
 	Folders folders;
 	Arena *info, *target_info; /* views: what dlc_session_info and dlc_target_info gave last; NULL: nothing */
+	const char *command; /* for the logs that are written; NULL: not said */
 	void (*note)(const char *sentence, void *arg);
 	void *note_arg;
 	atomic_int stop; /* STOP_ bits; 0: go on */
@@ -93,7 +94,6 @@ bool session_measured_target(const DlcSession *s, const DlcTarget *t, Target *ou
 /* Refuses a precision that gives the same results as fp32 on the target. */
 bool session_takes_precision(const DlcNetwork *n, const Target *t, Err *err);
 const CodeCache *session_cache(const DlcSession *s, Arena *a); /* NULL: nothing is kept, which is no error */
-
 /* Whether the children's programs are in the session's folder. */
 bool session_has_programs(const DlcSession *s, const Target *t, Err *err);
 

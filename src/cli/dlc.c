@@ -7,6 +7,7 @@
 #include "base/args.h"
 #include "base/file.h"
 #include "base/guard.h"
+#include "cli/operands.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -94,6 +95,16 @@ static const char *const *words_of(Arena *a, int argc, char **argv, int *n)
 	return list.at;
 }
 
+/* "dlc tune resnet18 --budget=60s" */
+static const char *command_of(Arena *a, const char *const *words, int n)
+{
+	Text t = { .arena = a };
+	text_add(&t, "dlc");
+	for (int i = 0; i < n; i++)
+		text_add(&t, " %s", words[i]);
+	return text_str(&t);
+}
+
 int cli_main(int argc, char **argv)
 {
 	file_fill_streams();
@@ -104,6 +115,7 @@ int cli_main(int argc, char **argv)
 	const char *called;
 	int n, status;
 	const char *const *words = words_of(arena, argc, argv, &n);
+	session_set_command(command_of(arena, words, n));
 	Args *args = args_parse(arena, &dlc, n, words, &out, &called, &err);
 	bool ok = args != NULL ? args_run(args, &err) : err.code == ERR_NONE;
 	fputs(text_str(&out), stdout);

@@ -34,10 +34,17 @@ static void note(const char *sentence, void *arg)
 	snprintf(last, sizeof last, "%s", sentence);
 }
 
+static const char *command;
+
+void session_set_command(const char *text)
+{
+	command = text;
+}
+
 DlcSession *session_open(Err *err)
 {
 	DlcSession *s;
-	DlcSessionOptions o = { .note = note };
+	DlcSessionOptions o = { .note = note, .command = command };
 	dlc_session_open_user(&o, &s, failure_of(err));
 	return s;
 }

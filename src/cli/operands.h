@@ -10,6 +10,8 @@
 
 #define OPTIONS_MODEL OPTION_BATCH, OPTION_SEQ, OPTION_SHAPE, OPTION_BIND, OPTION_PRECISION
 
+/* What the user typed, for the logs that are written; the process's. */
+void session_set_command(const char *text);
 DlcSession *session_open(Err *err);
 /* What --target and --threads of a verb that has both rows say, and its --device if it has that. */
 DlcTarget target_of(const Args *args);

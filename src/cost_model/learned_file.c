@@ -11,9 +11,12 @@
 enum { VERSION = 1, LINE = 1 << 16, CLASSES = 256, THOUSAND = 1000 };
 static const char DOMAIN[] = "dlc/cost-model/v1";
 
-const char *learned_path(Arena *a, const char *database, TargetKind kind)
+const char *learned_path(Arena *a, const char *database, bool folder, TargetKind kind)
 {
-	return arena_printf(a, "%s.%s.model", database, target_kind_name(kind));
+	size_t n = strlen(database);
+	while (folder && n > 1 && database[n - 1] == '/')
+		n--;
+	return arena_printf(a, "%.*s%c%s.model", (int)n, database, folder ? '/' : '.', target_kind_name(kind));
 }
 
 /* ---- writing ---- */

@@ -29,8 +29,8 @@ typedef struct LearnedModel {
 	int nscore;
 } LearnedModel;
 
-/* "DB.cpu.model": where the model of a kind of targets lies that is kept beside a database. */
-const char *learned_path(Arena *a, const char *database, TargetKind kind);
+/* "DB.cpu.model", or "FOLDER/cpu.model": where the model of a kind of targets lies that is kept with a database. */
+const char *learned_path(Arena *a, const char *database, bool folder, TargetKind kind);
 /* ERR_MISSING: there is none. */
 bool learned_read(Arena *a, const char *path, LearnedModel *out, Err *err);
 bool learned_parse(Arena *a, const char *name, const void *bytes, size_t n, LearnedModel *out, Err *err);

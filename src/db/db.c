@@ -31,6 +31,10 @@ const char *const sql_schema[] = {
 	NULL,
 };
 
+const char sql_segments[] = "CREATE TABLE segment(name TEXT PRIMARY KEY,size INTEGER NOT NULL,stamp INTEGER NOT NULL,"
+	"read INTEGER NOT NULL,hash BLOB NOT NULL,damaged INTEGER NOT NULL,waiting INTEGER NOT NULL,first TEXT NOT NULL)"
+	" WITHOUT ROWID";
+
 static const char *const text[SQL_COUNT] = {
 #define SQL(name, text) [SQL_##name] = text,
 #include "db/sql.def"

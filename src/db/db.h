@@ -74,6 +74,7 @@ bool db_export(Db *db, DbLineFn f, void *arg, Err *err);
 
 typedef struct ImportCount {
 	int64_t taken, known, refused;
+	int64_t waiting; /* of the refused ones: they name records that are not there */
 	char first[200]; /* why the first refused line was */
 } ImportCount;
 /*

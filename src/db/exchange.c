@@ -5,10 +5,13 @@
  * An import takes batches: lines are read and checked while nothing is locked, then stored in one transaction,
  * runs in the order of their ids, so that the index of ids is filled from one end to the other.  Tuners can write
  * between two batches, and a kill costs the batch that was not committed.
+ *
+ * A part of a segment is taken in the transaction of the caller. The seals in it count where they are the owner's.
  */
 #include "db/bound.h"
 #include "db/rank.h"
-#include "db/sql.h"
+#include "db/segment.h"
+#include "record/log_line.h"
 
 #include <assert.h>
 #include <limits.h>
@@ -43,7 +46,10 @@ typedef struct Line {
 	const char *refused;   /* NULL: it is a record */
 	const RunRecord *run;  /* NULL: it is ... */
 	const Record *other;
+	LogLine log; /* no record: the head of a log, or a seal */
+	LogSeal seal;
 	bool early;            /* what it names is not there yet */
+	bool waits;            /* it was refused for that */
 } Line;
 typedef VEC(Line) Lines;
 
@@ -55,6 +61,9 @@ typedef struct Import {
 	Arena *arena;
 	Lines *early; /* to be tried again; NULL: nothing will come */
 	int *told;    /* the number of the line that count->first tells of; 0: of another text */
+	bool segment; /* a part of one is taken, with its seals */
+	VEC(LogSeal) seal;
+	Text fresh; /* lines of the batch that a folder of logs lacks */
 } Import;
 
 static const char *place_of(const Import *in, const Line *l, char place[256])
@@ -81,9 +90,10 @@ static void read_line(const Import *in, Arena *a, Line *l)
 	Err why = { 0 };
 	Record *r = arena_new_of(a, Record);
 	char place[256];
-	if (record_read(a, place_of(in, l, place), l->text, l->n, r, &why))
+	l->log = log_line_read(a, place_of(in, l, place), l->text, l->n, &l->seal, &why);
+	if (l->log == LOG_OTHER && record_read(a, place, l->text, l->n, r, &why))
 		l->other = r;
-	else
+	else if (l->log == LOG_OTHER || l->log == LOG_BAD)
 		l->refused = sentence(a, &why);
 }
 
@@ -112,7 +122,7 @@ bool db_is_log(const char *text, size_t n)
 }
 
 /* What a line names must be there; if it is not, the line is refused.  False: the database failed. */
-static bool check_names(const Import *in, Arena *a, Line *l, Err *why, Err *failed)
+static bool check_names(Import *in, Arena *a, Line *l, Err *why, Err *failed)
 {
 	char place[256];
 	if (l->run != NULL ? db_run_names_known(in->db, l->run, "", why, failed)
@@ -129,12 +139,13 @@ static bool check_names(const Import *in, Arena *a, Line *l, Err *why, Err *fail
 	} else {
 		err_at(why, place_of(in, l, place));
 		l->refused = sentence(a, why);
+		l->waits = true;
 	}
 	*why = (Err){ 0 };
 	return true;
 }
 
-static bool store(const Import *in, const Line *l)
+static bool store(Import *in, const Line *l)
 {
 	bool fresh = false;
 	if (l->run != NULL ? !db_put_run_line(in->db, l->run, l->text, l->n, &fresh, in->err)
@@ -142,6 +153,10 @@ static bool store(const Import *in, const Line *l)
 		return false;
 	in->count->taken += fresh;
 	in->count->known += !fresh;
+	if (fresh && in->db->logs != NULL && !in->segment) {
+		text_put(&in->fresh, l->text, l->n);
+		text_put(&in->fresh, "\n", 1);
+	}
 	return true;
 }
 
@@ -151,7 +166,7 @@ static int by_id(const void *a, const void *b)
 }
 
 /* Runs name no runs: their order does not matter. */
-static bool store_runs(const Import *in, const Line **run, size_t n)
+static bool store_runs(Import *in, const Line **run, size_t n)
 {
 	if (n > 1)
 		qsort(run, n, sizeof *run, by_id);
@@ -161,14 +176,29 @@ static bool store_runs(const Import *in, const Line **run, size_t n)
 	return true;
 }
 
+static void count_refused(const Import *in, const Line *l)
+{
+	in->count->refused++;
+	in->count->waiting += l->waits;
+	if (l->number < *in->told && !(in->segment && l->waits)) {
+		*in->told = l->number;
+		snprintf(in->count->first, sizeof in->count->first, "%s", l->refused);
+	}
+}
+
 /* In the order of the lines, but for runs that follow each other. */
-static bool store_lines(const Import *in, Arena *a, Lines *lines)
+static bool store_lines(Import *in, Arena *a, Lines *lines)
 {
 	const Line **run = arena_array(a, const Line *, lines->n + 1);
 	size_t runs = 0;
 	Err why = { 0 }, failed = { 0 };
 	for (size_t i = 0; i < lines->n; i++) {
 		Line *l = &lines->at[i];
+		if (l->log == LOG_HEAD || l->log == LOG_SEAL) {
+			if (in->segment && l->log == LOG_SEAL)
+				vec_push(in->arena, &in->seal, l->seal);
+			continue;
+		}
 		if (l->run == NULL && l->refused == NULL) {
 			if (!store_runs(in, run, runs))
 				return false;
@@ -177,11 +207,7 @@ static bool store_lines(const Import *in, Arena *a, Lines *lines)
 		if (l->refused == NULL && !check_names(in, a, l, &why, &failed))
 			return false;
 		if (l->refused != NULL) {
-			in->count->refused++;
-			if (l->number < *in->told) {
-				*in->told = l->number;
-				snprintf(in->count->first, sizeof in->count->first, "%s", l->refused);
-			}
+			count_refused(in, l);
 		} else if (l->early) {
 			continue;
 		} else if (l->run != NULL) {
@@ -193,21 +219,25 @@ static bool store_lines(const Import *in, Arena *a, Lines *lines)
 	return store_runs(in, run, runs);
 }
 
-static bool store_batch(const Import *in, Arena *a, Lines *lines)
+static bool store_batch(Import *in, Arena *a, Lines *lines)
 {
 	assert(in->db->held == 0);
-	if (sqlite3_get_autocommit(in->db->sql) == 0) /* an upgrade's transaction, which ends as a whole */
+	if (sqlite3_get_autocommit(in->db->sql) == 0) /* of an upgrade or of a segment, which ends as a whole */
 		return store_lines(in, a, lines);
 	if (!sql_run(in->db, SQL_BEGIN, in->err))
 		return false;
-	if (sql_in_place(in->db, in->err) && store_lines(in, a, lines) && sql_run(in->db, SQL_COMMIT, in->err))
+	in->fresh = (Text){ .arena = a };
+	if (in->db->logs != NULL)
+		sql_forget_names(in->db);
+	if (sql_in_place(in->db, in->err) && store_lines(in, a, lines) &&
+		(in->fresh.n == 0 || logs_append(in->db, &in->fresh, in->err)) && sql_run(in->db, SQL_COMMIT, in->err))
 		return true;
 	sql_forget(in->db);
 	return false;
 }
 
 /* A batch of lines that came too early, read anew. */
-static bool try_again(const Import *in, const Line *line, size_t n)
+static bool try_again(Import *in, const Line *line, size_t n)
 {
 	Arena *a = arena_new();
 	Lines lines = { 0 };
@@ -236,26 +266,67 @@ static bool import_early(Import *in, Lines early)
 	return ok;
 }
 
-bool db_import(Db *db, const char *name, const char *text, size_t n, ImportCount *count, Err *err)
+static bool import(Import *in, const LogPart *part)
 {
 	Lines early = { 0 };
-	int number = 1, told = count->refused > 0 ? 0 : INT_MAX;
-	Import in = { db, name, count, err, arena_new(), &early, &told };
+	int number = part->line, told = in->count->refused > 0 && !in->segment ? 0 : INT_MAX;
 	bool ok = true;
-	for (size_t at = 0; at < n && ok;) {
+	in->early = &early;
+	in->told = &told;
+	for (size_t at = 0; at < part->n && ok;) {
 		Arena *a = arena_new();
 		Lines lines = { 0 };
-		for (size_t from = at; at < n && at - from < BOUND_BATCH_MIB << 20; number++) {
+		for (size_t from = at; at < part->n && at - from < BOUND_BATCH_MIB << 20; number++) {
 			Line l = { .number = number };
-			if (!next_line(text, n, &at, &l))
+			if (!next_line(part->text, part->n, &at, &l))
 				continue;
-			read_line(&in, a, &l);
+			read_line(in, a, &l);
 			vec_push(a, &lines, l);
 		}
-		ok = lines.n == 0 || store_batch(&in, a, &lines);
+		ok = lines.n == 0 || store_batch(in, a, &lines);
 		arena_free(a);
 	}
-	ok = ok && import_early(&in, early);
+	return ok && import_early(in, early);
+}
+
+bool db_import(Db *db, const char *name, const char *text, size_t n, ImportCount *count, Err *err)
+{
+	Import in = { .db = db, .name = name, .count = count, .err = err, .arena = arena_new() };
+	LogPart all = { name, text, n, 1 };
+	bool ok = import(&in, &all);
+	arena_free(in.arena);
+	return ok;
+}
+
+/* ---- segments ---- */
+
+/* Marks the record as its owner's, if it is there and the seal is valid. */
+static bool take_seal(Db *db, const LogSeal *seal, Err *err)
+{
+	sqlite3_stmt *st = sql_get(db, SQL_GET_RECORD, err);
+	bool row;
+	if (st == NULL)
+		return false;
+	sql_bind_hash(st, 1, seal->of);
+	if (!sql_next(db, st, &row, err) || !row)
+		return err == NULL || err->code == ERR_NONE;
+	Arena *a = arena_new();
+	Record r;
+	int64_t right = 0;
+	bool ok = sql_read_record(db, a, st, 0, 1, &r, err);
+	sqlite3_reset(st);
+	ok = ok && db_seal_of(db, &r, &right, err) && (right == 0 || right != seal->seal || db_seal(db, &r, err));
+	arena_free(a);
+	return ok;
+}
+
+bool exchange_take(Db *db, const LogPart *part, ImportCount *count, Err *err)
+{
+	assert(sqlite3_get_autocommit(db->sql) == 0);
+	Import in = { .db = db, .name = part->name, .count = count, .err = err, .arena = arena_new(), .segment = true };
+	bool ok = import(&in, part);
+	for (size_t i = 0; ok && i < in.seal.n; i++)
+		ok = take_seal(db, &in.seal.at[i], err);
 	arena_free(in.arena);
 	return ok;
 }

@@ -4,7 +4,7 @@
  * are of few subjects.
  */
 #include "db/rank.h"
-#include "db/sql.h"
+#include "db/segment.h"
 #include "op/steps.h"
 
 #include <string.h>
@@ -261,23 +261,31 @@ RunRow sql_row_of(const RunRecord *run)
 		.trace = sql_trace(run->trace) };
 }
 
-bool db_seal(Db *db, const Record *r, Err *err)
+bool db_seal_of(const Db *db, const Record *r, int64_t *seal, Err *err)
 {
 	RunRecord run;
 	Hash of;
-	int64_t seal;
+	*seal = 0;
 	if (r->kind == RECORD_RUN) {
 		if (!record_to_run(r, &run, err))
 			return false;
 		RunRow row = sql_row_of(&run);
-		seal = owner_seal_run(db, &row);
+		*seal = owner_seal_run(db, &row);
 	} else if (r->kind == RECORD_RETRACTION) {
 		if (!record_hash(r->json, "run", &of, err))
 			return false;
-		seal = owner_seal_retraction(db, r->id, of);
-	} else {
-		return true;
+		*seal = owner_seal_retraction(db, r->id, of);
 	}
+	return true;
+}
+
+bool db_seal(Db *db, const Record *r, Err *err)
+{
+	int64_t seal;
+	if (!db_seal_of(db, r, &seal, err))
+		return false;
+	if (seal == 0)
+		return true;
 	sqlite3_stmt *st = sql_get(db, r->kind == RECORD_RUN ? SQL_SEAL_RUN : SQL_SEAL_RETRACTION, err);
 	if (st == NULL)
 		return false;
@@ -286,10 +294,17 @@ bool db_seal(Db *db, const Record *r, Err *err)
 	return sql_do(db, st, err);
 }
 
+void sql_forget_names(Db *db)
+{
+	db->session_known = false;
+	memset(db->subject, 0, sizeof db->subject);
+}
+
 void sql_forget(Db *db)
 {
 	sql_run(db, SQL_ROLLBACK, NULL);
 	db->env_epoch = -1;
-	db->session_known = false;
-	memset(db->subject, 0, sizeof db->subject);
+	sql_forget_names(db);
+	if (db->logs != NULL)
+		logs_forget(db);
 }

@@ -5,6 +5,7 @@
  */
 #include "db/bound.h"
 #include "db/open.h"
+#include "db/segment.h"
 
 #include "base/file.h"
 
@@ -52,6 +53,7 @@ static bool check_schema(Db *db, Err *err)
 		bool ours = false;
 		for (size_t i = 0; sql != NULL && sql_schema[i] != NULL; i++)
 			ours |= strcmp(sql, sql_schema[i]) == 0;
+		ours |= sql != NULL && db->logs != NULL && strcmp(sql, sql_segments) == 0;
 		found += ours;
 		alien += !ours;
 	}
@@ -61,7 +63,7 @@ static bool check_schema(Db *db, Err *err)
 	size_t objects = 0;
 	while (sql_schema[objects] != NULL)
 		objects++;
-	if (alien != 0 || found != objects)
+	if (alien != 0 || found != objects + (db->logs != NULL))
 		return fail(err, ERR_INPUT, db->path, "the database has tables that dlc did not make");
 	return true;
 }
@@ -71,6 +73,8 @@ bool open_tables(Db *db, Err *err)
 	for (size_t i = 0; sql_schema[i] != NULL; i++)
 		if (!open_exec(db, sql_schema[i], err))
 			return false;
+	if (db->logs != NULL && !open_exec(db, sql_segments, err))
+		return false;
 	return open_exec(db, "PRAGMA application_id=" APPLICATION_ID ";PRAGMA user_version=" SQL_VERSION, err);
 }
 
@@ -239,7 +243,7 @@ static bool check_places(Db *db, Err *err)
  * The file's identity is checked first: a database of another program, or of a newer version, is left as it is, with
  * its journal mode.
  */
-static bool open_to_write(Db *db, Err *err)
+bool open_to_write(Db *db, Err *err)
 {
 	FsFact fs = fs_of(db->arena, db->path);
 	int64_t version, now;
@@ -254,7 +258,7 @@ static bool open_to_write(Db *db, Err *err)
 	       (version == 0 || (upgrade_file(db, version, err) && check_identity(db, DB_WRITE, &now, err)));
 }
 
-static Db *new_db(const char *path)
+Db *open_new(const char *path)
 {
 	Arena *a = arena_new();
 	Db *db = arena_new_of(a, Db);
@@ -268,7 +272,7 @@ static Db *new_db(const char *path)
 Db *db_open(const char *path, DbMode mode, Err *err)
 {
 	enum { HEADER = 100 }; /* bytes: SQLite takes a shorter file for an empty database, and would write over it */
-	Db *db = new_db(path);
+	Db *db = open_new(path);
 	struct stat st;
 	bool whole = stat(path, &st) != 0 || st.st_size == 0 || st.st_size >= HEADER,
 	     named = path[0] != 0 || fail(err, ERR_INPUT, "database", "the path is empty; name a file");
@@ -282,7 +286,7 @@ Db *db_open(const char *path, DbMode mode, Err *err)
 
 Db *db_open_memory(Err *err)
 {
-	Db *db = new_db("memory");
+	Db *db = open_new("memory");
 	if (open_memory(db, err))
 		return db;
 	db_close(db);
@@ -299,12 +303,21 @@ int64_t db_lost(const Db *db)
 	return db->lost;
 }
 
+void open_disconnect(Db *db)
+{
+	for (int i = 0; i < SQL_COUNT; i++)
+		sqlite3_finalize(db->stmt[i]);
+	memset(db->stmt, 0, sizeof db->stmt);
+	sqlite3_close_v2(db->sql);
+	db->sql = NULL;
+}
+
 void db_close(Db *db)
 {
 	if (db == NULL)
 		return;
-	for (int i = 0; i < SQL_COUNT; i++)
-		sqlite3_finalize(db->stmt[i]);
-	sqlite3_close_v2(db->sql);
+	if (db->logs != NULL)
+		logs_close(db);
+	open_disconnect(db);
 	arena_free(db->arena);
 }

@@ -31,6 +31,11 @@ bool open_pragma(Db *db, const char *sql, int64_t *out, Err *err);
 bool open_tables(Db *db, Err *err);
 /* An empty database in memory in the place of db->sql, which the caller closes. */
 bool open_memory(Db *db, Err *err);
+/* Without a connection yet. */
+Db *open_new(const char *path);
+/* The file db->path; makes it where it is not. */
+bool open_to_write(Db *db, Err *err);
+void open_disconnect(Db *db);
 
 /* ---- the journal (journal.c) */
 

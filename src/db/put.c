@@ -2,7 +2,7 @@
  * Stores records one by one.  Each has a transaction of its own, so that it survives the process once the call has
  * returned.  Such a record is the owner's own, since its process has observed it: it gets a seal (owner.c).
  */
-#include "db/sql.h"
+#include "db/segment.h"
 
 #include <assert.h>
 #include <string.h>
@@ -12,6 +12,8 @@ static bool put_own(Db *db, const Record *r, const char *line, Err *err)
 {
 	bool fresh;
 	assert(db->held == 0);
+	if (db->logs != NULL)
+		return logs_put(db, r, line, err);
 	if (!sql_run(db, SQL_BEGIN, err))
 		return false;
 	if (sql_in_place(db, err) && db_names_known(db, r, db->path, err, err) &&

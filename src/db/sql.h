@@ -23,6 +23,8 @@ typedef struct Subject {
 	int64_t n;
 } Subject;
 
+typedef struct Logs Logs;
+
 struct Db {
 	sqlite3 *sql;
 	sqlite3_stmt *stmt[SQL_COUNT];
@@ -37,6 +39,7 @@ struct Db {
 	bool session_known;
 	Subject subject[256]; /* of the last runs */
 	DbOwner owner;
+	Logs *logs; /* the folder that this is an index of; NULL: none */
 };
 
 #define SQL_VERSION "5" /* of the schema */
@@ -45,6 +48,8 @@ struct Db {
  * must know the old table `record` if that changes, and a table that is dropped.
  */
 extern const char *const sql_schema[];
+/* And one that an index of a folder of logs has besides. */
+extern const char sql_segments[];
 
 /* What the index says of a run, all of which its owner's seal covers. */
 typedef struct RunRow {
@@ -92,6 +97,8 @@ bool sql_subject(Db *db, Hash workload, Hash target, int64_t epoch, int64_t *n, 
 
 /* Rolls back, and forgets what was known to be there. */
 void sql_forget(Db *db);
+/* Forgets the numbers of what runs name: another program may have made the index anew. */
+void sql_forget_names(Db *db);
 /* The records that it names are there and of the right kind; else `why` says which is not. err: the database failed. */
 bool db_names_known(Db *db, const Record *r, const char *place, Err *why, Err *err);
 bool db_run_names_known(Db *db, const RunRecord *run, const char *place, Err *why, Err *err);
@@ -100,5 +107,7 @@ bool db_put_line(Db *db, const Record *r, const char *line, size_t n, bool *fres
 bool db_put_run_line(Db *db, const RunRecord *run, const char *line, size_t n, bool *fresh, Err *err);
 /* A run or retraction that is stored is the owner's own; other records are nobody's. */
 bool db_seal(Db *db, const Record *r, Err *err);
+/* What db_seal stores; 0: nothing. */
+bool db_seal_of(const Db *db, const Record *r, int64_t *seal, Err *err);
 
 #endif

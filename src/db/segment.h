@@ -1,0 +1,62 @@
+/*
+ * Inside the room: the segments of a folder of logs, their rows in the index, and the segment that is written.
+ */
+#ifndef DB_SEGMENT_H
+#define DB_SEGMENT_H
+
+#include "db/logs.h"
+#include "db/sql.h"
+
+/* A record that was put before anything was measured, which is not written yet. */
+typedef struct LogLater {
+	Record record;
+	const char *line;
+} LogLater;
+
+struct Logs {
+	const char *folder; /* as it was named, without a slash at its end */
+	DbLogs how;
+	bool write;
+	/* The own segment. */
+	int fd;           /* -1: none yet */
+	const char *name; /* below the folder */
+	int64_t size;
+	HashState sum; /* of its bytes */
+	bool behind;   /* the index lacks some of it: its row stays as it is, and the next one to open reads the rest */
+	VEC(LogLater) later;
+};
+
+/* A segment, and how much of it the index has. */
+typedef struct Segment {
+	const char *name;    /* below the folder */
+	int64_t size, stamp; /* of the file; stamp: when it changed, in ns; 0: too recently to tell later changes */
+	int64_t read;        /* bytes in the index: whole lines */
+	Hash hash;           /* of these */
+	int64_t damaged, waiting; /* lines that are left out; that name records which are not there yet */
+	const char *first;   /* what is wrong with the first damaged one, behind the segment's name; "": nothing */
+} Segment;
+typedef VEC(Segment) Segments;
+
+
+/* Brings the index up to date, in transactions of its own; tells of damage in db->note and db->lost. */
+bool segment_index(Db *db, Err *err);
+bool segment_put_row(Db *db, const Segment *s, Err *err);
+
+/* Puts a record into the own segment and the index. */
+bool logs_put(Db *db, const Record *r, const char *line, Err *err);
+/* Writes lines that the transaction under way has added to the index. */
+bool logs_append(Db *db, const Text *lines, Err *err);
+/* After a rollback: what was appended is not in the index. */
+void logs_forget(Db *db);
+void logs_close(Db *db);
+
+/* A part of a segment, of whole lines. */
+typedef struct LogPart {
+	const char *name, *text;
+	size_t n;
+	int line; /* the number of its first */
+} LogPart;
+/* As db_import, in the transaction of the caller; takes the owner's seals. count->first tells of damage alone. */
+bool exchange_take(Db *db, const LogPart *part, ImportCount *count, Err *err);
+
+#endif

@@ -1,0 +1,126 @@
+#!/usr/bin/env python3
+"""logs.py BUILD: folders of logs as databases, from the command line.
+
+Every check is a function; its first line says what a user may rely on."""
+import glob, json, os, shutil, subprocess
+
+from world import ENV, TMP, lines, main, run
+
+MODEL = ["squeezenet1_1", "--shape=data=1,3,35,35"]
+TEAM = TMP + "/team"
+
+def db(verb, *args, **how):
+    return run("dlc-db", verb, *args, **how)
+
+def segments(folder=TEAM):
+    return sorted(glob.glob(folder + "/*.jsonl") + glob.glob(folder + "/*/*.jsonl"))
+
+def compiled(*args, want=0, **how):
+    p = run("dlc-compile", *MODEL, *args, "-o", TMP + "/m.dlcb", "--json", want=want, **how)
+    return (json.loads(p.stdout)["hits"] if want == 0 else None), p.stderr
+
+def a_folder_is_a_database():
+    """tune, list, show, best, stats, log, check, verify, compile, show take a folder; each session has a segment."""
+    run("dlc-tune", *MODEL, f"--tuning-db={TEAM}/", "--trials=30")
+    assert len(segments()) == 1, segments()
+    head = json.loads(open(segments()[0]).readline())
+    assert head["kind"] == "log" and head["version"] == 1 and head["machine"].startswith("cpu:"), head
+    assert head["command"] == f"dlc tune {' '.join(MODEL)} --tuning-db={TEAM}/ --trials=30", head
+    for verb in ("list", "stats", "log", "best"):
+        assert len(db(verb, TEAM).stdout) > 40
+    n = len(lines(TEAM))
+    assert db("check", TEAM).stdout == f"{n} records, all sound\n"
+    runs = [json.loads(l) for l in lines(TEAM) if '"kind":"run"' in l]
+    assert len(runs) == 30
+    assert "measured      here" in db("show", TEAM, runs[0]["id"][:12]).stdout
+    hits, said = compiled("--tuning-db=" + TEAM)
+    assert hits["exact"] > 0 and said == "", (hits, said)
+    task = runs[0]["workload"]
+    assert runs[0]["target"] and " 0 for other targets" in db("verify", TEAM, task, want=[0, 1]).stdout
+    tuned = run("dlc-tune", *MODEL, f"--tuning-db={TEAM}", "--trials=30", "--json").stdout.splitlines()[-1]
+    assert json.loads(tuned)["reused"] >= 25 and json.loads(tuned)["trials"] <= 5, tuned
+    db("retract", TEAM, runs[0]["id"])
+    assert "retracted" in db("show", TEAM, runs[0]["id"]).stdout
+
+def own_records_outlive_the_cache():
+    """The index may be deleted at any time: records stay this user's own, and the same bundle comes out."""
+    before = compiled("--tuning-db=" + TEAM)[0], open(TMP + "/m.dlcb", "rb").read()
+    shutil.rmtree(TMP + "/cache/dlc/logs")
+    assert (compiled("--tuning-db=" + TEAM)[0], open(TMP + "/m.dlcb", "rb").read()) == before
+    owned = [json.loads(l)["own"] for l in db("best", TEAM, "--json").stdout.splitlines()]
+    assert owned and all(owned)
+
+def a_colleagues_folder():
+    """Another user's records are hints; his segments and mine are merged by copying files, in any order."""
+    his = dict(ENV, XDG_DATA_HOME=TMP + "/his/data", XDG_CACHE_HOME=TMP + "/his/cache")
+    os.makedirs(TMP + "/his")
+    run("dlc-tune", *MODEL, f"--tuning-db={TMP}/his/logs/", "--trials=16", env=his)
+    both = TMP + "/both"
+    os.makedirs(both + "/cpu")
+    for s in segments():
+        shutil.copy(s, both)
+    mine = lines(both)
+    for s in segments(TMP + "/his/logs"):
+        shutil.copy(s, both + "/cpu")
+    assert set(lines(both)) == set(mine) | set(lines(TMP + "/his/logs", env=his))
+    owned = {json.loads(l)["own"] for l in db("best", both, "--json").stdout.splitlines()}
+    assert True in owned
+    assert {json.loads(l)["own"] for l in db("best", TMP + "/his/logs", "--json").stdout.splitlines()} == {False}
+    db("check", both)
+
+def lines_go_in_and_out():
+    """export and import take folders on either side; an import is a segment of its own, once."""
+    file, again = TMP + "/file.sqlite", TMP + "/again"
+    n = len(lines(TEAM))
+    assert db("import", file, TEAM).stdout == f"{n} new, 0 known, 0 skipped\n"
+    assert lines(file) == lines(TEAM)
+    assert db("import", again + "/", file).stdout == f"{n} new, 0 known, 0 skipped\n"
+    assert db("import", again + "/", TEAM, file).stdout == f"0 new, {2 * n} known, 0 skipped\n"
+    assert len(segments(again)) == 1 and lines(again) == lines(TEAM)
+
+def damage_is_named():
+    """A damaged line is named with file and line by every verb, and the rest is used; a torn end is nothing."""
+    bad = TMP + "/bad"
+    shutil.copytree(TEAM, bad)
+    whole = compiled("--tuning-db=" + bad)[0]
+    name = segments(bad)[0]
+    text = open(name).read().splitlines(True)
+    at = max(i for i, l in enumerate(text) if '"kind":"run"' in l)
+    text[at] = text[at].replace('"median_ns":', '"median_ns":1')
+    open(name, "w").write("".join(text) + text[1][:50])
+    for _ in range(2):
+        hits, said = compiled("--tuning-db=" + bad)
+        assert f"{name}:{at + 1}:" in said and "1 line of its logs is damaged" in said, said
+        assert sum(hits.values()) == sum(whole.values()), hits
+    assert f"{name}:{at + 1}:" in db("check", bad, want=1).stderr
+
+def places_that_cannot_be_written():
+    """A folder or a cache that is read-only is read; what cannot be written is refused before anything is measured."""
+    if os.getuid() == 0:
+        user = dict(preexec_fn=lambda: os.setuid(65534))
+        try:
+            run("dlc-db", "--version", **user)
+        except (OSError, subprocess.SubprocessError, AssertionError):
+            return "skipped: nobody may not run programs here"
+        os.chmod(TMP, 0o755)
+    else:
+        user = {}
+    shut = TMP + "/shut"
+    shutil.copytree(TEAM, shut)
+    os.chmod(shut, 0o555)
+    none = dict(ENV, XDG_CACHE_HOME="/proc/nowhere", XDG_DATA_HOME="/proc/nowhere")
+    said = db("list", shut, env=none, **user)
+    assert len(said.stdout.splitlines()) > 5, said
+    db("import", shut, TEAM, env=none, want=5, **user)
+    run("dlc-tune", *MODEL, "--tuning-db=" + shut, "--trials=1", env=none, want=5, **user)
+    os.chmod(shut, 0o755)
+
+def what_is_not_there():
+    """A folder that is missing is made to write, refused to read; --tuning-db and DLC_TUNING_DB mean the same."""
+    compiled(f"--tuning-db={TMP}/missing/", want=1)
+    assert not os.path.exists(TMP + "/missing")
+    hits, _ = compiled(env=dict(ENV, DLC_TUNING_DB=TEAM))
+    assert hits == compiled("--tuning-db=" + TEAM)[0]
+
+main(a_folder_is_a_database, own_records_outlive_the_cache, a_colleagues_folder, lines_go_in_and_out, damage_is_named,
+     places_that_cannot_be_written, what_is_not_there)
