@@ -17,6 +17,12 @@ typedef struct DlcImport {
 /* Takes lines; bad ones are skipped and counted, on top of what `count` has. `name` stands in messages. */
 DLC_API DlcFault dlc_database_import(DlcDatabase *d, const char *name, const char *text, size_t n, DlcImport *count,
 	DlcFailure *why);
+/*
+ * A page in HTML about the records of a session (docs/report.md), handed over once. `session` is the beginning of its
+ * id; NULL: the newest session that has runs.
+ */
+DLC_API DlcFault dlc_database_report(
+	DlcDatabase *d, const char *session, DlcLineEach take, void *arg, DlcFailure *why);
 /* Whether any line is a record; what an import would say of them, without a database. */
 DLC_API int dlc_database_is_log(const char *text, size_t n);
 DLC_API DlcFault dlc_database_judge(DlcSession *s, const char *name, const char *text, size_t n, DlcImport *count,

@@ -132,8 +132,7 @@ int database_threads(Db *db, Hash target, Arena *a)
 	return r != NULL && json_int(r->json, "threads", 1, TEAM_MAX, &threads, NULL) ? (int)threads : 0;
 }
 
-/* "cpu:znver5 t1" */
-static const char *target_name(Db *db, Hash target, Arena *a)
+const char *database_target_name(Db *db, Hash target, Arena *a)
 {
 	const char *type, *model;
 	const Record *r = db_record(db, target, NULL, a, NULL);
@@ -143,8 +142,7 @@ static const char *target_name(Db *db, Hash target, Arena *a)
 		database_threads(db, target, a));
 }
 
-/* The target's identity in the form of a target file; NULL: there is none. */
-static const char *target_form(Db *db, Hash target, Arena *a)
+const char *database_target_form(Db *db, Hash target, Arena *a)
 {
 	static const char *const key[][2] = { { "kind", "type" }, { "model", "model" }, { "features", "features" } };
 	const Record *r = db_record(db, target, NULL, a, NULL);
@@ -229,7 +227,7 @@ static bool give_task(const DbTask *t, void *arg)
 		row.best = &best;
 	}
 	row.label = database_label(w->d->db, t->workload, a, NULL);
-	row.target = database_ran(t) ? target_name(w->d->db, t->target, a) : NULL;
+	row.target = database_ran(t) ? database_target_name(w->d->db, t->target, a) : NULL;
 	bool more = w->err->code == ERR_NONE && w->task(&row, w->arg) == 0;
 	arena_free(a);
 	return more;
@@ -506,8 +504,8 @@ static bool count(DlcDatabase *d, DlcStats *out, Err *err)
 		out->status[k] = (DlcCount){ run_status_text((RunStatus)k), s.status[k], 0, NULL };
 	DlcCount *target = arena_array(t.arena, DlcCount, t.list.n + 1);
 	for (size_t i = 0; i < t.list.n; i++)
-		target[i] = (DlcCount){ target_name(d->db, t.list.at[i].target, t.arena), t.list.at[i].runs, t.list.at[i].ok,
-			target_form(d->db, t.list.at[i].target, t.arena) };
+		target[i] = (DlcCount){ database_target_name(d->db, t.list.at[i].target, t.arena), t.list.at[i].runs,
+			t.list.at[i].ok, database_target_form(d->db, t.list.at[i].target, t.arena) };
 	out->target = target;
 	out->ntarget = (int)t.list.n;
 	out->tasks = t.tasks;

@@ -10,6 +10,9 @@
 const char *database_label(Db *db, Hash workload, Arena *a, Task **task);
 /* The threads of a target's record, 0 if it says none. */
 int database_threads(Db *db, Hash target, Arena *a);
+/* "cpu:znver5 t1"; and the target's identity in the form of a target file, NULL: there is none. */
+const char *database_target_name(Db *db, Hash target, Arena *a);
+const char *database_target_form(Db *db, Hash target, Arena *a);
 /* Whether the row is of runs on a target, and not of a workload of which nothing ran. */
 bool database_ran(const DbTask *t);
 /*

@@ -68,7 +68,7 @@ static const Verb db_retract_verb = { .name = "retract",
 	.run = run_retract };
 
 static const Verb *const subs[] = { &db_list_verb, &db_show_verb, &db_best_verb, &db_stats_verb, &db_log_verb,
-	&db_check_verb, &db_verify_verb, &db_retract_verb, &db_export_verb, &db_import_verb,
+	&db_report_verb, &db_check_verb, &db_verify_verb, &db_retract_verb, &db_export_verb, &db_import_verb,
 	&db_train_verb, &db_model_verb, NULL };
 
 const Verb cmd_db = { .name = "db", .summary = "Look into a tuning database, take records out and in", .sub = subs };

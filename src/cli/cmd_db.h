@@ -17,6 +17,6 @@ void db_close_operand(Opened *o);
 void db_print_object(Arena *a, const Json *o);
 
 extern const Verb db_best_verb, db_export_verb, db_import_verb, db_list_verb, db_log_verb, db_model_verb,
-	db_show_verb, db_stats_verb, db_train_verb, db_verify_verb;
+	db_report_verb, db_show_verb, db_stats_verb, db_train_verb, db_verify_verb;
 
 #endif

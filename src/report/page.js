@@ -9,7 +9,7 @@
 		for (const [key, value] of Object.entries(attributes || {}))
 			if (value !== null && value !== undefined && value !== false)
 				node.setAttribute(key, value === true ? "" : value);
-		for (const child of children.flat())
+		for (const child of children.flat(Infinity))
 			if (child !== null && child !== undefined && child !== "")
 				node.append(child instanceof Node ? child : document.createTextNode(clean(child)));
 		return node;
@@ -57,7 +57,8 @@
 			t.proposed.set(e.trace, e);
 		} else if (e.event === "measured" && (e.stage === "race" || e.stage === "network")) {
 			otherStages[e.stage]++;
-			t.staged.push(e);
+			t.staged.push({ status: e.status, stage: e.stage, detail: e.detail, ms: e.median_ns / 1e6,
+				source: (t.proposed.get(e.trace) || {}).source });
 		} else if (e.event === "measured") {
 			const p = t.proposed.get(e.trace) || {};
 			t.trials.push({ n: t.trials.length + 1, at: e.at_s, us: e.median_ns / 1e3, spread: e.spread_ns / 1e3,
@@ -74,11 +75,11 @@
 	/* Records name no best: the latest stage decides, as docs/records.md says. */
 	for (const t of tasks.values()) {
 		const ran = t.trials.filter(x => x.status === "ok");
-		const stage = name => t.staged.filter(x => x.stage === name && x.status === "ok").map(x => x.median_ns / 1e6);
-		const list = [stage("network"), stage("race"), ran.map(x => x.us / 1e3)].find(x => x.length > 0) || [];
-		const f = t.final;
-		t.best = f ? f.best_ms : list.length > 0 ? Math.min(...list) : null;
-		t.plain = f ? f.default_ms : null;
+		const stage = name => t.staged.filter(x => x.stage === name && x.status === "ok");
+		const list = [stage("network"), stage("race"), ran.map(x => ({ ms: x.us / 1e3, source: x.source }))].find(x => x.length > 0) || [];
+		const f = t.final, plain = list.filter(x => x.source === "default"), least = l => l.length > 0 ? Math.min(...l.map(x => x.ms)) : null;
+		t.best = f ? f.best_ms : least(list);
+		t.plain = f ? f.default_ms : least(plain);
 		t.count = f ? f.trials : t.trials.length + t.staged.length;
 		t.failed = f ? f.failed : t.count - ran.length - t.staged.filter(x => x.status === "ok").length;
 		t.rate = known(t.best) && t.flops > 0 ? t.flops / t.best / 1e6 : null;
@@ -90,6 +91,7 @@
 	}
 	const all = [...tasks.values()], running = all.filter(t => t.weight > 0);
 	const total = sum(running.map(t => t.cost));
+	const withDefault = all.some(t => known(t.plain));
 	const byCost = [...running].sort((a, b) => b.cost - a.cost);
 	const trials = all.flatMap(t => t.trials), sources = [];
 	for (const x of trials)
@@ -151,7 +153,17 @@
 		return el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": caption },
 			el("table", {}, el("caption", {}, caption), el("thead", {}, el("tr", {}, heads)), body));
 	}
-	const behind = (title, ...content) => el("details", {}, el("summary", {}, title), content);
+	/* Tables of thousands of rows are made when they are opened. */
+	function behind(title, make) {
+		const details = el("details", {}, el("summary", {}, title));
+		details.addEventListener("toggle", () => details.childElementCount === 1 && details.append(make()));
+		return details;
+	}
+	/* At most so many of a list, evenly; those that matter are kept. */
+	const thin = (list, most, matters = () => false) => {
+		const step = Math.ceil(list.length / most);
+		return list.filter((x, k) => k % step === 0 || matters(x));
+	};
 
 	/* ---- pictures ---- */
 
@@ -226,8 +238,8 @@
 				[-1.2, .4], [-1.2, -.4], [-.4, -.4]]);
 		return svg("circle", { class: c, cx: x, cy: y, r }, title ? svg("title", {}, title) : null);
 	}
-	const legend = () => sources.length === 0 ? null : el("ul", { class: "legend" }, sources.map(s => el("li", {},
-		svg("svg", { viewBox: "-6 -6 12 12", "aria-hidden": "true" }, mark(s, 0, 0, 4.2)), s)));
+	const legend = () => sources.length === 0 ? null : el("ul", { class: "legend" }, (ofRun ? sources : [...sources, ""])
+		.map(s => el("li", {}, svg("svg", { viewBox: "-6 -6 12 12", "aria-hidden": "true" }, mark(s, 0, 0, 4.2)), s || "others")));
 
 	/* ---- the network, before and after ---- */
 
@@ -235,7 +247,7 @@
 		const n = network;
 		if (!n || !known(n.network_ms))
 			return el("div", { class: "tile wide" }, el("h2", {}, "Network"), el("div", { class: "big" }, "not timed"),
-				el("p", {}, !ofRun ? "Records hold the times of Tasks, not that of a network." :
+				el("p", {}, !ofRun ? "Records hold the times of Tasks, not that of the network." :
 					(n && n.network_why) || "The run ended before the network was timed."));
 		const least = n.gain_least, most = n.gain_most, sure = known(least) && least > 1, slower = known(most) && most < 1;
 		const word = !known(least) ? "The interval is not known: fewer than two rounds were timed."
@@ -289,8 +301,8 @@
 			ofRun ? { name: "\u00d7", title: "how often the network runs it", value: t => t.weight } : null,
 			withShare ? { name: "Share", title: "of the sum of the Tasks", value: t => t.cost, show: share } : null,
 			{ name: "Best, ms", value: t => t.best, show: t => ms(t.best) },
-			ofRun ? { name: "Default, ms", value: t => t.plain, show: t => ms(t.plain) } : null,
-			ofRun ? { name: "Gain", title: "default over best", value: t => t.gain, show: t => times(t.gain) } : null,
+			withDefault ? { name: "Default, ms", value: t => t.plain, show: t => ms(t.plain) } : null,
+			withDefault ? { name: "Gain", title: "default over best", value: t => t.gain, show: t => times(t.gain) } : null,
 			{ name: "GFLOP/s", value: t => t.rate, show: t => fixed(t.rate, 0) },
 			{ name: "Of roof", title: "the roof's time over the best one's; another algorithm may exceed 100 %",
 				value: t => t.near, show: t => t.near === null ? none : [percent(t.near), t.final && t.final.algorithm ? " " + t.final.algorithm : ""] },
@@ -307,28 +319,30 @@
 			table(ofRun ? "Tasks that the network runs" : "Tasks with runs in the session", taskColumns(true), running,
 				ofRun ? 3 : 2),
 			others.length === 0 ? null : behind(plural(others.length, "Task") + " of alternatives that the network does not run",
-				table("Tasks of alternatives", taskColumns(false), others)));
+				() => table("Tasks of alternatives", taskColumns(false), others)));
 	}
 
 	/* ---- roofline ---- */
 
 	function roofline() {
 		const list = byCost.filter(t => known(t.best) && t.flops > 0 && t.bytes > 0), peak = session.peak_gflops;
-		if (list.length === 0 || !known(peak) || !known(session.read_gbps))
+		if (list.length === 0 || !known(peak))
 			return null;
-		const rate = (t, v) => t.flops / v / 1e6, at = t => t.flops / t.bytes, knee = peak / session.read_gbps;
+		const rate = (t, v) => t.flops / v / 1e6, at = t => t.flops / t.bytes;
+		const slope = known(session.read_gbps) ? session.read_gbps : null, knee = slope ? peak / slope : Math.min(...list.map(at));
 		const xs = [...list.map(at), knee], ys = [...list.map(t => t.rate), ...list.filter(t => known(t.plain)).map(t => rate(t, t.plain)), peak];
 		const draw = width => {
 			const box = { left: 52, right: width - 12, top: 26, bottom: Math.min(400, Math.max(260, width * .5)) };
 			const x = logScale(Math.min(...xs) / 1.6, Math.max(...xs) * 1.8, box.left, box.right);
 			const y = logScale(Math.min(...ys) / 1.7, Math.max(...ys) * 1.5, box.bottom, box.top);
 			const out = axes(x, y, box, ["FLOP per byte", "GFLOP/s"]), low = 10 ** (log(Math.min(...xs) / 1.6));
-			out.push(svg("polyline", { class: "roof", "clip-path": "url(#rooflineClip)", points: [[low, low * session.read_gbps], [knee, peak],
+			out.push(svg("polyline", { class: "roof", "clip-path": "url(#rooflineClip)", points: [[low, slope ? low * slope : peak], [knee, peak],
 				[Math.max(...xs) * 1.8, peak]].map(p => x(p[0]).toFixed(1) + "," + y(p[1]).toFixed(1)).join(" ") }),
 				svg("clipPath", { id: "rooflineClip" }, svg("rect", { x: box.left, y: box.top - 4, width: box.right - box.left, height: box.bottom - box.top + 4 })),
-				svg("text", { class: "label", x: box.right, y: y(peak) - 7, "text-anchor": "end" }, `peak ${plain(peak)} GFLOP/s`),
-				svg("text", { class: "label", x: box.left + 8, y: box.top + 4 }, `slope ${plain(session.read_gbps)} GB/s from the last cache`));
-			const taken = [];
+				svg("text", { x: x(knee) + 6, y: y(peak) - 8 }, `peak ${plain(peak)} GFLOP/s`),
+				slope ? svg("text", { x: x(Math.sqrt(low * knee)) + 12, y: y(Math.sqrt(low * knee) * slope) + 16 }, `${plain(slope)} GB/s`) : "");
+			/* What labels must not cover: [left, middle, width]. */
+			const taken = [[x(knee), y(peak) - 12, 150], ...list.map(t => [x(at(t)) - 5, y(t.rate), 10])];
 			for (const t of [...list].reverse()) {
 				const cx = x(at(t)), cy = y(t.rate), r = 4 + 16 * Math.sqrt(t.cost / (total || 1));
 				if (known(t.plain) && Math.abs(y(rate(t, t.plain)) - cy) > 1)
@@ -338,20 +352,24 @@
 					`${plain(t.rate)} GFLOP/s at ${plain(at(t))} FLOP per byte, ${ms(t.best)} ms`)));
 			}
 			for (const t of list.slice(0, 8)) {
-				const cx = x(at(t)), cy = y(t.rate), right = cx < box.right - 150;
-				if (taken.some(p => Math.abs(p[1] - cy) < 14 && Math.abs(p[0] - cx) < 160) || cy < box.top + 12)
+				const label = t.op.length > 28 ? t.op.slice(0, 27) + "\u2026" : t.op, wide = label.length * 6.8;
+				const cx = x(at(t)), cy = y(t.rate), r = 8 + 16 * Math.sqrt(t.cost / (total || 1));
+				const free = from => from > box.left && from + wide < box.right && Math.abs(cy - y(peak)) > 9 &&
+					!taken.some(p => Math.abs(p[1] - cy) < 14 && p[0] < from + wide && from < p[0] + p[2]);
+				const from = [cx + r, cx - r - wide].find(free);
+				if (from === undefined)
 					continue;
-				taken.push([cx, cy]);
-				const r = 8 + 16 * Math.sqrt(t.cost / (total || 1));
-				out.push(svg("text", { class: "label", x: right ? cx + r : cx - r, y: cy + 4, "text-anchor": right ? "start" : "end" }, t.op.slice(0, 26)));
+				taken.push([from, cy, wide]);
+				out.push(svg("text", { class: "label", x: from < cx ? cx - r : cx + r, y: cy + 4, "text-anchor": from < cx ? "end" : "start" }, label));
 			}
 			return [box.bottom + 38, out];
 		};
 		return el("section", { id: "roofline" }, el("h2", {}, "Roofline"),
 			el("p", { class: "soft" }, "What each Task reaches beside what the machine gives. The area of a disc is its share of the network, ",
 				"the small ring its default schedule. Discs above the roof use an algorithm with fewer multiplications, such as Winograd."),
-			chart("Roofline of the Tasks", `${list.length} Tasks below a peak of ${plain(peak)} GFLOP/s and a slope of ${plain(session.read_gbps)} GB/s`, draw),
-			behind("The numbers", table("Roofline", [
+			chart("Roofline of the Tasks", `${list.length} Tasks below a peak of ${plain(peak)} GFLOP/s${slope ? ` and a slope of ${plain(slope)} GB/s` : ""}`, draw, slope ? null :
+				"Records do not tell at what rate the machine reads, so the roof has no slope."),
+			behind("The numbers", () => table("Roofline", [
 				{ name: "Task", text: true, value: t => t.id, show: t => el("code", {}, short(t)) },
 				{ name: "Operator", text: true, op: true, value: t => t.op },
 				{ name: "MFLOP", value: t => t.flops, show: t => plain(t.flops / 1e6) },
@@ -387,15 +405,17 @@
 			x.ticks = x.ticks.filter(v => v === Math.round(v));
 			const out = axes(x, y, box, ["trial", fast >= 1e3 ? "ms" : "\u00b5s"], plain, v => Number((fast >= 1e3 ? v / 1e3 : v).toPrecision(3)).toString());
 			let best = t.before ? t.before * 1e3 : Infinity, path = "";
+			const better = new Set();
 			for (const p of t.trials) {
 				if (p.status === "ok" && p.us > 0 && p.us < best) {
 					path += (path === "" ? "M" : "H") + x(p.n).toFixed(1) + (path === "" ? " " : "V") + y(p.us).toFixed(1);
 					best = p.us;
+					better.add(p);
 				}
 			}
 			if (path !== "")
 				out.push(svg("path", { class: "step", d: path + "H" + box.right }));
-			for (const p of t.trials) {
+			for (const p of thin(t.trials, 800, p => better.has(p))) {
 				if (p.status !== "ok")
 					out.push(svg("path", { class: "open cbad", d: `M${x(p.n) - 3} ${box.top - 3}l6 6m0 -6l-6 6` }, svg("title", {}, `trial ${p.n}: ${p.status} ${p.detail}`)));
 				else
@@ -406,7 +426,7 @@
 		const text = `${plural(t.trials.length, "trial")}, best ${Number(fast.toPrecision(4))} \u00b5s alone`;
 		return el("div", {}, el("h3", {}, t.op), el("p", { class: "note" }, el("code", {}, short(t)), ` ${text}`),
 			chart("Trials of " + t.op, text, draw),
-			behind("The trials", table("Trials of " + t.op, [
+			behind("The trials", () => table("Trials of " + t.op, [
 				{ name: "Trial", value: p => p.n }, { name: "Source", text: true, value: p => p.source || none },
 				{ name: "Time", value: p => p.us, show: p => p.status === "ok" ? time(p.us) : none },
 				{ name: "Spread", value: p => p.spread, show: p => p.status === "ok" ? time(p.spread) : none },
@@ -426,7 +446,8 @@
 			shown = grid.childElementCount;
 			more.textContent = `Show more Tasks (${list.length - shown} left)`;
 			more.hidden = shown >= list.length;
-			watch();
+			if (grid.isConnected)
+				watch();
 		};
 		more.addEventListener("click", show);
 		show();
@@ -436,7 +457,7 @@
 			networkCurve(), legend(), grid, more);
 	}
 	function sourceTable() {
-		if (sources.length === 0)
+		if (!ofRun || sources.length === 0)
 			return null;
 		const rows = sources.map(s => ({ s, n: 0, failed: 0, better: 0, won: 0, gain: 0 })), row = s => rows.find(r => r.s === s);
 		for (const t of all) {
@@ -498,12 +519,12 @@
 			const x = logScale(lo, hi, box.left, box.right), y = logScale(lo, hi, box.bottom, box.top), say = v => v >= 1e3 ? plain(v / 1e3) + "m" : plain(v) + "\u00b5";
 			const out = axes(x, y, box, ["measured, s", "believed, s"], say, say);
 			out.push(svg("line", { class: "thin", x1: x(lo), y1: y(lo), x2: x(hi), y2: y(hi) }));
-			for (const { t, p } of points)
+			for (const { t, p } of thin(points, 3000))
 				out.push(mark(p.source, x(p.us), y(p.believed), 3, `${t.op}, trial ${p.n}: believed ${time(p.believed)}, measured ${time(p.us)}`));
 			return [box.bottom + 38, out];
 		};
 		return el("section", { id: "belief" }, el("h2", {}, "What the cost model believed"),
-			el("p", {}, `${session.cost_model || "The cost model"} against the clock. `, said), el("div", { class: "two" },
+			el("p", {}, "Estimates of the cost model ", el("code", {}, session.cost_model), " beside the measured times. ", said), el("div", { class: "two" },
 				el("div", {}, chart("Believed and measured times", said, draw, "On the line the two agree. Only the order inside a Task decides what is tried."), legend()),
 				table("Rank correlation by Task", [{ name: "Task", text: true, value: t => t.id, show: t => el("code", {}, short(t)) },
 					{ name: "Operator", text: true, op: true, value: t => t.op }, { name: "Trials", value: t => t.good.length },
@@ -543,7 +564,7 @@
 				"It takes the distance to the roof for what can be saved, so this is an upper estimate; what the second half of the trials has saved is beside it."),
 		picture.length === 0 ? null : chart("Expected gain by Task", "dark: what 100 more trials may save, in ms; pale: the distance to the roof", draw,
 			"Milliseconds of the network. Dark: what 100 more trials may save. Pale: the distance to the roof."),
-		behind("The numbers", table("What more tuning would buy", [
+		behind("The numbers", () => table("What more tuning would buy", [
 			{ name: "Task", text: true, value: x => x.t.id, show: x => el("code", {}, short(x.t)) }, { name: "Operator", text: true, op: true, value: x => x.t.op },
 			{ name: "Certificate", text: true, value: x => x.t.final.certificate, show: x => badge(x.t) },
 			{ name: "100 trials, ms", value: x => x.expected, show: x => x.expected > 0 ? ms(x.expected) : "0" },
@@ -562,13 +583,15 @@
 			row("Peak", known(session.peak_gflops) ? plain(session.peak_gflops) + " GFLOP/s, by the probe" : ""),
 			row("Reading", known(session.read_gbps) ? plain(session.read_gbps) + " GB/s from the last cache, by the probe" : ""),
 			row("Search", [session.search, session.preset, session.cost_model].filter(x => x).join(", ")), row("Seed", String(session.seed ?? "")),
-			row("Began", date)), ofRun ? null : el("p", { class: "note" }, "Made from records. They do not tell the network's time, how often it runs a Task, ",
-			"the default schedules, why a schedule was proposed, what the cost model believed, and the certificates. Of these nothing is shown."));
+			row("Began", date)), ofRun ? null : el("p", { class: "note" }, "Made from records. They tell neither the time of the network nor how often it runs a Task, ",
+			"neither why a schedule was proposed nor what the cost model believed of it, and no certificates: nothing is shown of these. ",
+			"The default schedules are those of the version of dlc that made this page, where the session has measured them."));
 	}
+	/* Draws what is new in the page, now and whenever its place has another width. */
 	function watch() {
 		for (const [place, paint] of charts.splice(0)) {
+			paint();
 			new ResizeObserver(paint).observe(place);
-			requestAnimationFrame(paint);
 		}
 	}
 

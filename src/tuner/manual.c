@@ -49,7 +49,11 @@ bool tune_try(Arena *a, const Task *task, const Trace *trace, const TuneRequest 
 	final_open(&t);
 	trace_print(&text, trace);
 	t.first_build_ms = tuner_now(&t);
-	if (!tuner_session(&t, "by hand", err) || !measure_one(&t, r, text_str(&text), ks, &m, err))
+	Candidate x = { .run = r, .trace = text_str(&text), .source = "by hand", .ks = ks };
+	if (!tuner_session(&t, "by hand", err))
+		return false;
+	tell_proposed(&t, &x);
+	if (!measure_one(&t, r, text_str(&text), ks, &m, err))
 		return false;
 	if (m.status == RUN_DEVICE_LOST)
 		return fail(err, ERR_DEVICE, trace->name, "it was not measured, and nothing is recorded: %s", m.detail);
@@ -57,6 +61,7 @@ bool tune_try(Arena *a, const Task *task, const Trace *trace, const TuneRequest 
 		return false;
 	r->state->best_ms = m.status == RUN_OK ? (double)m.median_ns / 1e6 : 0;
 	tuner_sum_up(&t);
+	tell_end(&t);
 	return m.status == RUN_OK ||
 		fail(err, ERR_ILLEGAL, trace->name, "it was recorded as %s: %s", run_status_text(m.status), m.detail);
 }

@@ -57,11 +57,12 @@ def data_of(path):
     return data["from"], rows
 
 def shown(path, width=1200):
-    """The page after its script has run, as text; its own errors are an error here."""
+    """The page after its script has run and all in it was opened, as text; its own errors are an error here."""
     page = path + ".probe.html"
-    text = open(path, encoding="utf-8").read().replace('<script type="application/json"',
-        "<script>window.onerror=(m,s,l)=>{document.documentElement.setAttribute('data-error',m+' at line '+l)}</script>"
-        '<script type="application/json"', 1)
+    text = open(path, encoding="utf-8").read().replace('<script type="application/json"', """<script>
+        window.onerror = (m, s, l) => document.documentElement.setAttribute("data-error", m + " at line " + l);
+        window.onload = () => document.querySelectorAll("details").forEach(d => d.open = true);
+        </script><script type="application/json\"""", 1)
     open(page, "w", encoding="utf-8").write(text)
     p = subprocess.run([CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
         f"--user-data-dir={TMP}/chromium", f"--window-size={width},900", "--virtual-time-budget=3000", "--dump-dom",
@@ -178,6 +179,16 @@ def goes_on():
     os.close(writer)
     assert p.stderr.count("events are not written any more") == 1 and "with the best schedules" in p.stderr, p.stderr
 
+def by_hand():
+    """a schedule of --try is an event, too"""
+    best, path = run("dlc-db", "best", DB).stdout.split("\n\n")[0], TMP + "/best.trace"
+    open(path, "w").write(best + "\n")
+    p = tune("--try=" + path, "--events=-", "--report=" + TMP + "/hand.html")
+    said = [json.loads(line) for line in p.stdout.splitlines()]
+    assert [e["event"] for e in said] == ["session", "task", "proposed", "measured", "outcome", "end"], said
+    assert said[2]["source"] == "by hand" and said[3]["trace"] == said[2]["trace"], said
+    assert data_of(TMP + "/hand.html")[0] == "run"
+
 def refuses():
     """files that cannot be, are inputs, or are one another"""
     nowhere = TMP + "/nowhere/x"
@@ -193,6 +204,48 @@ def refuses():
     tune("--report=" + old, "--tasks=ffffffff", want=3)
     assert open(old).read() == "old" and not [f for f in os.listdir(TMP) if "old.html." in f]
 
+def from_records():
+    """dlc db report has the runs of the session that counts, and what records tell of its Tasks"""
+    page, session = TMP + "/records.html", of("session")[0]
+    p = run("dlc-db", "report", DB, "--session=" + session["session"][:9])
+    origin, rows = data_of(PAGE)
+    open(page, "w").write(p.stdout)
+    origin, said = data_of(page)
+    assert origin == "records"
+    def runs(rows):
+        return [{k: v for k, v in e.items() if k != "at_s"} for e in rows if e["event"] == "measured"]
+    assert runs(said) == runs(rows)
+    live = {e["task"]: e for e in rows if e["event"] == "task"}
+    for e in (e for e in said if e["event"] == "task"):
+        assert all(e[k] == live[e["task"]][k] for k in ("op", "flops", "bytes")), (e, live[e["task"]])
+    first = {e["task"]: e["trace"] for e in rows if e["event"] == "proposed" and e["source"] == "default"}
+    again = {e["task"]: e["trace"] for e in said if e["event"] == "proposed"}
+    assert again == {task: first[task] for task in again} and again, (first, again)
+    one = next(e for e in said if e["event"] == "session")
+    assert one["session"] == session["session"][:12] and one["model"] == "mlp" and one["peak_gflops"] > 0
+    assert one["target"] == session["target"] and one["search"] == "rank" and one["started_s"] == session["started_s"]
+    gone = next(e for e in said if e["event"] == "measured")["record"]
+    copy = TMP + "/copy.sqlite"
+    run("dlc-db", "import", copy, DB)
+    run("dlc-db", "retract", copy, gone)
+    run("dlc-db", "report", copy, "-o", page)
+    assert gone not in open(page).read() and len(data_of(page)[1]) == len(said) - 1
+    run("dlc-db", "report", copy, "--session=ffffffffff", want=3)
+    empty = TMP + "/empty.sqlite"
+    run("dlc-db", "import", empty, "-", input=world.lines(DB)[0] + "\n")
+    assert "no session" in run("dlc-db", "report", empty, want=3).stderr
+    assert "overwritten" in run("dlc-db", "report", copy, "-o", copy, want=2).stderr
+    run("dlc-db", "check", copy)
+
+@needs_chromium
+def records_are_shown():
+    """Chromium draws the page of a session; it says what records do not tell"""
+    page = TMP + "/shown.html"
+    run("dlc-db", "report", DB, "-o", page)
+    dom = shown(page)
+    assert "Made from records." in dom and "Tasks with runs in the session" in dom and "NaN" not in dom
+    assert "undefined" not in re.sub(r"<script.*?</script>", "", dom, flags=re.S)
+
 @needs_chromium
 def is_shown():
     """Chromium draws the page without an error; it shows the numbers of --json"""
@@ -200,14 +253,14 @@ def is_shown():
     text = re.sub(r"<(script|style).*?</\1>|<[^>]*>", " ", dom, flags=re.S)
     text = re.sub(r"\s+", " ", text.replace("\u202f", ""))
     assert f"{ms(result['default_network_ms'])} \u2192 {ms(result['network_ms'])} ms" in text, text[:600]
-    assert f"{result['gain_least']:.2f}\u00d7 to {result['gain_most']:.2f}\u00d7 as fast" in text
-    assert f"Trials {result['trials']} " in text
+    assert f"{result['gain_least']:.2f}\u00d7 to {result['gain_most']:.2f}\u00d7 as fast" in text, text[:900]
+    assert f"Trials {result['trials']} " in text, text[:900]
     rows = [e for e in of("outcome") if e["weight"] > 0][:result["tasks"]]
     body = re.search(r"<caption>Tasks that the network runs</caption>.*?</table>", dom, re.S)[0]
     assert body.count("<tr>") == result["tasks"] + 1, body.count("<tr>")
     for e in rows:
         assert e["task"][:7] in body and ms(e["best_ms"]) in body, e
-    assert dom.count("<svg") >= 4 and 'role="img"' in dom and "<table" in dom
+    assert dom.count('role="img"') >= 4 and dom.count("<table") >= 6, (dom.count('role="img"'), dom.count("<table"))
 
 @needs_chromium
 def hostile():
@@ -229,5 +282,5 @@ def hostile():
     assert "<img" not in dom and "caught" not in re.search("<title>(.*?)</title>", dom)[1].split("&lt;")[0]
     assert "&lt;img src=x onerror=" in dom
 
-world.main(tunes, events_say_the_same, events_follow_each_other, documented, page_holds_the_events, is_shown, hostile,
-    appends, standard_output, goes_on, refuses)
+world.main(tunes, events_say_the_same, events_follow_each_other, documented, page_holds_the_events, from_records,
+    is_shown, hostile, records_are_shown, appends, standard_output, goes_on, by_hand, refuses)
