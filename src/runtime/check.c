@@ -5,6 +5,7 @@
  */
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "runtime/cpu.h"
@@ -278,29 +279,52 @@ static DlcStatus check_dims(const DlcModel *m, DlcError *err)
 	return DLC_OK;
 }
 
-static DlcStatus check_tensors(DlcModel *m, DlcError *err)
+/* Which symbols change while the plan runs: those of loops, and all that are derived from them. NULL: no memory. */
+static bool *moving_symbols(const DlcModel *m)
+{
+	uint32_t n = m->h->sym.count;
+	bool *moves = calloc(n + (size_t)1, sizeof *moves);
+	for (uint32_t i = 0; i < n && moves != NULL; i++) {
+		moves[i] = m->sym[i].kind == BUNDLE_SYM_LOOP;
+		for (int k = 0; k < 2 && m->sym[i].kind == BUNDLE_SYM_DERIVED; k++) {
+			int32_t of = m->dim[m->sym[i].dim].sym[k]; /* an earlier one */
+			moves[i] |= of >= 0 && moves[of];
+		}
+	}
+	return moves;
+}
+
+static DlcStatus check_tensor(const DlcModel *m, const BundleTensor *t, const bool *moves, DlcError *err)
 {
 	const BundleHeader *h = m->h;
-	for (uint32_t i = 0; i < h->tensor.count; i++) {
-		const BundleTensor *t = &m->tensor[i];
-		bool known = t->code <= 6 && t->code != 3 && t->code != 5 && t->bits > 0 && t->bits <= 64;
-		if (!known || t->output > 1 || t->ndim > BUNDLE_RANK || t->dim > h->dim.count ||
-			t->ndim > h->dim.count - t->dim)
-			return damaged(err, "a tensor's type or shape is impossible");
-		int64_t bytes = bundle_tensor_bytes(m, t);
-		if (bytes < 0 || bytes > LIMIT)
-			return damaged(err, "a tensor's size is impossible");
-		for (uint32_t k = 0; k < t->ndim; k++) {
-			const BundleDim *d = &m->dim[t->dim + k];
-			for (int s = 0; s < 2; s++)
-				if (d->sym[s] >= 0 && m->sym[d->sym[s]].kind == BUNDLE_SYM_LOOP)
-					return damaged(err, "a loop decides a tensor's shape");
-		}
-		if (t->output == 0 && m->ninput != i)
-			return damaged(err, "an input follows an output");
-		m->ninput += t->output == 0;
+	bool known = t->code <= 6 && t->code != 3 && t->code != 5 && t->bits > 0 && t->bits <= 64;
+	if (!known || t->output > 1 || t->ndim > BUNDLE_RANK || t->dim > h->dim.count || t->ndim > h->dim.count - t->dim)
+		return damaged(err, "a tensor's type or shape is impossible");
+	int64_t bytes = bundle_tensor_bytes(m, t);
+	if (bytes < 0 || bytes > LIMIT)
+		return damaged(err, "a tensor's size is impossible");
+	for (uint32_t k = 0; k < t->ndim; k++) {
+		const BundleDim *d = &m->dim[t->dim + k];
+		for (int s = 0; s < 2; s++)
+			if (d->sym[s] >= 0 && moves[d->sym[s]])
+				return damaged(err, "a loop decides a tensor's shape");
 	}
 	return DLC_OK;
+}
+
+static DlcStatus check_tensors(DlcModel *m, DlcError *err)
+{
+	bool *moves = moving_symbols(m);
+	DlcStatus s = moves != NULL ? DLC_OK : runtime_fail(err, DLC_NO_MEMORY, "there is no memory for a model");
+	for (uint32_t i = 0; i < m->h->tensor.count && s == DLC_OK; i++) {
+		const BundleTensor *t = &m->tensor[i];
+		s = check_tensor(m, t, moves, err);
+		if (s == DLC_OK && t->output == 0 && m->ninput != i)
+			s = damaged(err, "an input follows an output");
+		m->ninput += t->output == 0;
+	}
+	free(moves);
+	return s;
 }
 
 static int64_t slot_room(const DlcModel *m, const BundleSlot *s)

@@ -59,8 +59,8 @@ int64_t tensor_bytes(const DlcTensor *t)
 bool tensor_is_compact(const DlcTensor *t)
 {
 	int64_t want = 1;
-	if (t->strides == NULL)
-		return true;
+	if (t->strides == NULL || tensor_count(t) == 0)
+		return true; /* NumPy's strides and PyTorch's count a dimension of 0 as 1 */
 	for (int i = t->ndim - 1; i >= 0; i--) {
 		if (t->shape[i] != 1 && t->strides[i] != want)
 			return false;

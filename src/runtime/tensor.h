@@ -23,7 +23,7 @@ const char *tensor_print(const DlcTensor *t, char out[TENSOR_TEXT]);
 /* Its elements, and their bytes, packed and rounded up; -1 if negative or above 2^62. */
 int64_t tensor_count(const DlcTensor *t);
 int64_t tensor_bytes(const DlcTensor *t);
-/* Whether it has no strides, or those of the row-major layout without gaps. */
+/* Whether it has no elements, no strides, or those of the row-major layout without gaps. */
 bool tensor_is_compact(const DlcTensor *t);
 
 #endif

@@ -133,6 +133,18 @@ static void tensor_order(Build *b)
 {
 	b->tensor[0].output = 1;
 }
+static void tensor_loop(Build *b)
+{
+	build_sym(b, "n", BUNDLE_SYM_LOOP, 0, 1, 0);
+	b->dim[1].sym[0] = 0;
+}
+/* Only a symbol between them differs: an output would be copied with another shape than it was bound with. */
+static void tensor_derived_from_loop(Build *b)
+{
+	build_sym(b, "n", BUNDLE_SYM_LOOP, 0, 1, 0);
+	uint32_t one = build_sym(b, "m", BUNDLE_SYM_DERIVED, 0, 1, build_dim(b, 0, 1, 0, 1));
+	b->dim[1].sym[0] = (int32_t)build_sym(b, "l", BUNDLE_SYM_DERIVED, 0, 1, build_dim(b, (int)one, 1, 0, 1));
+}
 static void slot_kind(Build *b)
 {
 	b->slot[0].kind = 9;
@@ -252,6 +264,8 @@ static const struct Refusal {
 	{ tensor_type, DLC_BAD_FILE, "type or shape" },
 	{ tensor_huge, DLC_BAD_FILE, "size is impossible" },
 	{ tensor_order, DLC_BAD_FILE, "input follows an output" },
+	{ tensor_loop, DLC_BAD_FILE, "a loop decides a tensor's shape" },
+	{ tensor_derived_from_loop, DLC_BAD_FILE, "a loop decides a tensor's shape" },
 	{ slot_kind, DLC_BAD_FILE, "buffer names nothing" },
 	{ slot_index, DLC_BAD_FILE, "buffer names nothing" },
 	{ slot_offset, DLC_BAD_FILE, "buffer names nothing" },

@@ -136,6 +136,26 @@ START_TEST(bound_buffers)
 }
 END_TEST
 
+/* Strides of no elements mean nothing: NumPy and PyTorch count the dimension of 0 as 1. */
+START_TEST(empty_tensors_are_compact)
+{
+	static _Alignas(64) float memory[1];
+	int64_t shape[] = { 2, 0 }, strides[] = { 1, 1 };
+	Build *b = build_add(0);
+	b->dim[0].add = 2;
+	Net n = net_open(b, 1);
+	for (int k = 0; k < 3; k++) {
+		DlcError err = { 0 };
+		DlcTensor t = tensor(k == 0 ? NULL : memory, shape);
+		t.strides = strides;
+		DlcStatus s = dlc_instance_bind(n.i, k < 2 ? DLC_INPUT : DLC_OUTPUT, k % 2, &t, &err);
+		ck_assert_msg(s == DLC_OK, "%s", err.text);
+	}
+	net_run(&n);
+	net_close(&n);
+}
+END_TEST
+
 /* Everything that a bind can get wrong, and what is said; the binding before stays. */
 START_TEST(refused_binds)
 {
@@ -509,6 +529,7 @@ int main(void)
 	tcase_add_loop_test(tc, written_and_read, 0, LEN(THREADS));
 	tcase_add_test(tc, refused_copies);
 	tcase_add_test(tc, bound_buffers);
+	tcase_add_test(tc, empty_tensors_are_compact);
 	tcase_add_test(tc, refused_binds);
 	tcase_add_test(tc, symbols);
 	tcase_add_loop_test(tc, loops, 0, LEN(THREADS));
