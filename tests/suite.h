@@ -53,11 +53,11 @@ static inline void suite_skip_installable(const char *what, const char *why)
 	suite_skip(what, why);
 }
 
-/* Runs the case and returns main's exit code. */
+/* Runs the case and returns main's exit code. A test that DLC_TEST_ALL makes long may share its cores with others. */
 static inline int run_suite(const char *name, TCase *tc)
 {
 	Suite *s = suite_create(name);
-	tcase_set_timeout(tc, 120);
+	tcase_set_timeout(tc, getenv("DLC_TEST_ALL") != NULL || getenv("DLC_REPLAY_LOG") != NULL ? 3600 : 120);
 	suite_add_tcase(s, tc);
 	SRunner *sr = srunner_create(s);
 	srunner_run_all(sr, CK_ENV);

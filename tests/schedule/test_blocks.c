@@ -190,7 +190,6 @@ int main(void)
 	if (made == MAP_FAILED)
 		return 1;
 	TCase *tc = tcase_create("blocks");
-	tcase_set_timeout(tc, 120);
 	tcase_add_loop_test(tc, configs_of_blocks_equal_the_naive_fn, 0, LEN(workloads));
 	tcase_add_test(tc, few_configs_are_refused);
 	return run_suite("blocks", tc);

@@ -131,6 +131,5 @@ int main(void)
 	tcase_add_test(tc, there_are_no_templates_here);
 	if (getenv("DLC_REPLAY_LOG") != NULL)
 		tcase_add_test(tc, every_record_of_a_log_replays);
-	tcase_set_timeout(tc, 600);
 	return run_suite("replay", tc);
 }
