@@ -6,10 +6,13 @@ import math
 import random
 import struct
 
-F32, U8, I8, I32, I64, BOOL, F16, F64 = 1, 2, 3, 6, 7, 9, 10, 11
-CODES = {F32: "f", U8: "B", I8: "b", I32: "i", I64: "q", BOOL: "?", F16: "e", F64: "d"}
-NAMES = {F32: "<f4", U8: "|u1", I8: "|i1", I32: "<i4", I64: "<i8", BOOL: "|b1", F16: "<f2", F64: "<f8"}
+F32, U8, I8, U16, I16, I32, I64, BOOL, F16, F64, U32, U64 = 1, 2, 3, 4, 5, 6, 7, 9, 10, 11, 12, 13
+CODES = {F32: "f", U8: "B", I8: "b", U16: "H", I16: "h", I32: "i", I64: "q", BOOL: "?", F16: "e", F64: "d", U32: "I",
+         U64: "Q"}
+NAMES = {F32: "<f4", U8: "|u1", I8: "|i1", U16: "<u2", I16: "<i2", I32: "<i4", I64: "<i8", BOOL: "|b1", F16: "<f2",
+         F64: "<f8", U32: "<u4", U64: "<u8"}
 FLOATS = (F32, F16, F64)
+UNSIGNED = (U8, U16, U32, U64)
 SMALL = (1, 2, 3, 4, 5, 7, 8, 16)
 LARGE = (1, 2, 3, 7, 8, 9, 14, 16, 17, 32)
 
@@ -87,6 +90,8 @@ class Graph:
         self.nodes, self.weights, self.inputs, self.values, self.log = [], [], [], [], []
         self.zeros = self.r.random() < 0.04
         self.count = 0
+        self.opset = 21
+        self.jumps = False  # codes are rounded: a few elements may be the neighbouring code
 
     def name(self):
         self.count += 1
@@ -98,7 +103,7 @@ class Graph:
     def number(self, kind, scale=1.0):
         if kind in FLOATS:
             return round(self.r.uniform(-scale, scale), 3)
-        return self.chance(0.5) if kind == BOOL else self.r.randint(0 if kind == U8 else -9, 9)
+        return self.chance(0.5) if kind == BOOL else self.r.randint(0 if kind in UNSIGNED else -9, 9)
 
     def constant(self, kind, shape, values=None, scale=1.0):
         name = self.name()
@@ -177,7 +182,7 @@ class Graph:
         graph = b"".join(field(1, n) for n in self.nodes) + field(2, "g") + b"".join(field(5, w) for w in self.weights)
         graph += b"".join(field(11, value_info(v.name, v.kind, v.shape)) for v in self.inputs)
         graph += b"".join(field(12, value_info(v.name, v.kind, v.shape)) for v in outs)
-        return field(1, 10) + field(7, graph) + field(8, field(1, "") + field(2, 21))
+        return field(1, 10) + field(7, graph) + field(8, field(1, "") + field(2, self.opset))
 
 
 def broadcast(a, b):
