@@ -97,7 +97,7 @@ static double flops_window(const Dag *d, const OpCall *c, double each)
 	return flops_each(d, c, each);
 }
 
-/* Each element is compared with the last of the k best; of these each sinks through a heap of log k levels. */
+/* Each element is compared with the last of the k best; each of these passes log k others of a heap, or k in order. */
 static double flops_top_k(const Dag *d, const OpCall *c, double each)
 {
 	double k = (double)op_int(c, "k");

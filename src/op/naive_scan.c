@@ -23,8 +23,7 @@ static void begin_lines(Naive *nv, Lines *l)
 	*l = (Lines){ .nest = { .nv = nv }, .axis = (int)op_int(nv->c, "axis") };
 	for (int k = 0; k < s->rank; k++)
 		if (k != l->axis) {
-			l->at[l->shape.rank] = l->at_x[k] =
-				nest_axis(&l->nest, axis_name(s->rank, k), ITER_SPATIAL, s->dim[k]);
+			l->at[l->shape.rank] = l->at_x[k] = nest_axis(&l->nest, axis_name(s->rank, k), ITER_SPATIAL, s->dim[k]);
 			l->shape.dim[l->shape.rank++] = s->dim[k];
 		}
 }
@@ -64,8 +63,7 @@ void naive_scan(Naive *nv)
 	Stmt *put = naive_store(nv, out, l.at_x, load_line(&l, acc));
 	Stmt *step = op_int(nv->c, "exclusive") != 0 ? ir_seq(put, add) : ir_seq(add, put);
 	Stmt *start = store_line(&l, acc, ir_const(ir, t, combine == IR_MUL ? 1 : 0));
-	nest_close(
-		&l.nest, NULL, NULL, ir_seq(start, ir_for(ir, loop, ir_int(ir, 0), ir_int(ir, n), LOOP_SERIAL, step)));
+	nest_close(&l.nest, NULL, NULL, ir_seq(start, ir_for(ir, loop, ir_int(ir, 0), ir_int(ir, n), LOOP_SERIAL, step)));
 }
 
 /* Whether a comes before b: a NaN counts as the largest of all. */
@@ -79,17 +77,28 @@ static const Expr *comes_before(Ir *ir, bool largest, const Expr *a, const Expr 
 	return ir_binary(ir, IR_OR, more, ir_and(ir, ir_unary(ir, IR_ISNAN, top), not_other));
 }
 
-/* The k best elements of a line so far: a heap in the results, whose root is the worst of them. */
-typedef struct Heap {
+/*
+ * The k best elements of a line so far. An element of up to 32 bits and its place are one number of 64, `packed`: the
+ * greater comes first, and of equal elements the earlier. So a comparison is one, and exchanging two takes a maximum
+ * and a minimum. Wider elements are a heap in the results.
+ */
+typedef struct Best {
 	Lines line;
-	Buf *value, *place, *hole; /* hole: where the element that sinks may go */
-	int64_t k, n;              /* elements of the heap; of the line, which is the place of what is not taken yet */
+	bool packed;
+	Buf *key, *place, *hole; /* place: NULL if packed; hole: where the element that sinks may go */
+	int64_t k, n;            /* elements to find; of the line, which is the place of what is not taken yet */
 	DType t;
 	bool largest;
-} Heap;
+} Best;
+
+/* Of packed elements that are kept in order, by a maximum and a minimum each: more sink faster through a heap. */
+enum { TOP_IN_ORDER = 16 };
+
+/* Lines that are worth lanes; a single line has a heap. */
+enum { TOP_LINES = 8 };
 
 typedef struct Item {
-	const Expr *value, *place;
+	const Expr *key, *place;
 } Item;
 
 static const Expr *named(Naive *nv, const char *stem, const Expr *e, Stmt *list)
@@ -99,36 +108,88 @@ static const Expr *named(Naive *nv, const char *stem, const Expr *e, Stmt *list)
 	return ir_var(nv->ir, name, e->type);
 }
 
-static Item heap_load(Heap *h, const Expr *at)
+static Item item_none(const Best *h)
+{
+	Ir *ir = h->line.nest.nv->ir;
+	if (h->packed)
+		return (Item){ ir_int(ir, INT64_MIN), NULL };
+	return (Item){ ir_const(ir, h->t, 0), ir_int(ir, h->n) };
+}
+
+/*
+ * Element i of the line. The bits of floats are in order if those of negative ones are inverted; both zeros are equal,
+ * and the one NaN that bits show is above infinity. The low half counts places from the end, so it is never 0, and no
+ * element is INT64_MIN.
+ */
+static Item item_of(Best *h, const Expr *i)
 {
 	Naive *nv = h->line.nest.nv;
-	h->line.at_x[h->line.axis] = at;
-	const Expr *v = ir_load(nv->ir, h->value, h->line.at_x, h->value->rank);
+	Ir *ir = nv->ir;
+	h->line.at_x[h->line.axis] = i;
+	if (!h->packed)
+		return (Item){ naive_load(nv, 0, h->line.at_x, h->t), i };
+	DType x = naive_in(nv, 0)->type;
+	const Expr *key;
+	if (dtype_is_float(x)) {
+		const Expr *v = naive_load(nv, 0, h->line.at_x, F32), *bits = ir_bitcast(ir, I32, v);
+		const Expr *sign = ir_binary(ir, IR_SHR, bits, ir_const_int(ir, I32, 31));
+		key = ir_binary(ir, IR_XOR, bits, ir_binary(ir, IR_AND, sign, ir_const_int(ir, I32, INT32_MAX)));
+		key = ir_select(ir, ir_eq(ir, v, ir_const(ir, F32, 0)), ir_const_int(ir, I32, 0), key);
+		key = ir_cast(ir, I64, key);
+	} else {
+		key = naive_load(nv, 0, h->line.at_x, I64);
+		if (x.kind == DT_UINT)
+			key = ir_sub(ir, key, ir_int(ir, (int64_t)1 << 31));
+	}
+	if (!h->largest)
+		key = ir_unary(ir, IR_NOT, key);
+	key = ir_binary(ir, IR_SHL, key, ir_int(ir, 32));
+	return (Item){ ir_binary(ir, IR_OR, key, ir_sub(ir, ir_int(ir, h->n), i)), NULL };
+}
+
+/* Place r among the best; a packed line's neighbours lie side by side, for lanes. */
+static Item best_load(Best *h, const Expr *r)
+{
+	Naive *nv = h->line.nest.nv;
+	const Expr *at[DAG_MAX_RANK] = { r };
+	h->line.at_x[h->line.axis] = r;
+	if (h->packed) {
+		memcpy(&at[1], h->line.at, sizeof *at * (size_t)h->line.shape.rank);
+		return (Item){ ir_load(nv->ir, h->key, at, h->key->rank), NULL };
+	}
+	const Expr *v = ir_load(nv->ir, h->key, h->line.at_x, h->key->rank);
 	return (Item){ naive_cast(nv, h->t, v), ir_load(nv->ir, h->place, h->line.at_x, h->place->rank) };
 }
 
-static Stmt *heap_store(Heap *h, const Expr *at, Item x)
+static Stmt *best_store(Best *h, const Expr *r, Item x)
 {
 	Naive *nv = h->line.nest.nv;
-	h->line.at_x[h->line.axis] = at;
-	Stmt *s = naive_store(nv, h->value, h->line.at_x, x.value);
+	const Expr *at[DAG_MAX_RANK] = { r };
+	h->line.at_x[h->line.axis] = r;
+	if (h->packed) {
+		memcpy(&at[1], h->line.at, sizeof *at * (size_t)h->line.shape.rank);
+		return ir_store(nv->ir, h->key, at, h->key->rank, x.key);
+	}
+	Stmt *s = naive_store(nv, h->key, h->line.at_x, x.key);
 	return ir_seq(s, naive_store(nv, h->place, h->line.at_x, x.place));
 }
 
 /* Whether a comes behind b: by value, then by place; what is not taken yet comes last. */
-static const Expr *comes_behind(const Heap *h, Item a, Item b)
+static const Expr *comes_behind(const Best *h, Item a, Item b)
 {
 	Ir *ir = h->line.nest.nv->ir;
+	if (h->packed)
+		return ir_lt(ir, a.key, b.key);
 	const Expr *none = ir_int(ir, h->n), *not_before;
-	not_before = ir_unary(ir, IR_NOT, comes_before(ir, h->largest, a.value, b.value));
+	not_before = ir_unary(ir, IR_NOT, comes_before(ir, h->largest, a.key, b.key));
 	const Expr *behind = ir_and(ir, not_before, ir_lt(ir, b.place, a.place));
-	behind = ir_binary(ir, IR_OR, comes_before(ir, h->largest, b.value, a.value), behind);
+	behind = ir_binary(ir, IR_OR, comes_before(ir, h->largest, b.key, a.key), behind);
 	behind = ir_and(ir, ir_binary(ir, IR_NE, b.place, none), behind);
 	return ir_binary(ir, IR_OR, ir_eq(ir, a.place, none), behind);
 }
 
 /* x takes the place of the root of the first m items and sinks below all that come behind it. */
-static Stmt *heap_sink(Heap *h, Item x, const Expr *m)
+static Stmt *heap_sink(Best *h, Item x, const Expr *m)
 {
 	Naive *nv = h->line.nest.nv;
 	Ir *ir = nv->ir;
@@ -144,51 +205,105 @@ static Stmt *heap_sink(Heap *h, Item x, const Expr *m)
 		Stmt *level = ir_let(ir, name, hole);
 		const Expr *at = ir_idx(ir, name), *left = ir_add(ir, ir_mul(ir, at, ir_int(ir, 2)), one);
 		const Expr *right = ir_add(ir, left, one), *a = ir_min(ir, left, last), *b = ir_min(ir, right, last);
-		const Expr *second = ir_and(ir, ir_lt(ir, right, m), comes_behind(h, heap_load(h, b), heap_load(h, a)));
+		const Expr *second = ir_and(ir, ir_lt(ir, right, m), comes_behind(h, best_load(h, b), best_load(h, a)));
 		const Expr *child = named(nv, "child", ir_select(ir, second, b, a), level);
-		const Expr *sinks = ir_and(ir, ir_lt(ir, left, m), comes_behind(h, heap_load(h, child), x));
-		Stmt *rise = ir_seq(heap_store(h, at, heap_load(h, child)), store_line(&h->line, h->hole, child));
+		const Expr *sinks = ir_and(ir, ir_lt(ir, left, m), comes_behind(h, best_load(h, child), x));
+		Stmt *rise = ir_seq(best_store(h, at, best_load(h, child)), store_line(&h->line, h->hole, child));
 		ir_seq(level, ir_if(ir, sinks, rise, NULL));
 		ir_seq(s, ir_for(ir, loop, ir_int(ir, 0), ir_int(ir, levels), LOOP_SERIAL, level));
 	}
-	return ir_seq(s, heap_store(h, hole, x));
+	return ir_seq(s, best_store(h, hole, x));
 }
 
 /*
  * Each element that comes before the root takes its place. Then the heap is sorted: its root, the last in order, goes
  * behind those that are left. So a line of n elements takes n comparisons, and log k for each that is taken.
  */
+static void by_heap(Best *h, Stmt *body)
+{
+	Naive *nv = h->line.nest.nv;
+	Ir *ir = nv->ir;
+	const Expr *zero = ir_int(ir, 0), *n = ir_int(ir, h->n), *k = ir_int(ir, h->k), *i, *m;
+	const char *elements = inner_loop(nv, "i", &i), *sort = inner_loop(nv, "m", &m);
+	const char *first = ir_name(ir, names_give(nv->names, "one"));
+	const Expr *key_of = item_of(h, i).key;
+	Stmt *each = ir_let(ir, first, key_of);
+	Item one = { ir_var(ir, first, key_of->type), h->packed ? NULL : i };
+	ir_seq(each, ir_if(ir, comes_behind(h, best_load(h, zero), one), heap_sink(h, one, k), NULL));
+	ir_seq(body, ir_for(ir, elements, zero, n, LOOP_SERIAL, each));
+
+	const Expr *end = ir_sub(ir, ir_int(ir, h->k - 1), m);
+	const char *key = ir_name(ir, names_give(nv->names, "key"));
+	Item last = best_load(h, end);
+	Stmt *swap = ir_let(ir, key, last.key);
+	last = (Item){ ir_var(ir, key, last.key->type), h->packed ? NULL : named(nv, "place", last.place, swap) };
+	ir_seq(swap, best_store(h, end, best_load(h, zero)));
+	ir_seq(swap, heap_sink(h, last, end));
+	ir_seq(body, ir_for(ir, sort, zero, ir_int(ir, h->k - 1), LOOP_SERIAL, swap));
+}
+
+/* The best are in order: each element passes them, the greater of the two stays and the lesser one goes on. */
+static void by_insertion(Best *h, Stmt *body)
+{
+	Naive *nv = h->line.nest.nv;
+	Ir *ir = nv->ir;
+	const Expr *i;
+	const char *elements = inner_loop(nv, "i", &i), *first = ir_name(ir, names_give(nv->names, "one"));
+	Stmt *each = ir_let(ir, first, item_of(h, i).key);
+	const Expr *moving = ir_var(ir, first, I64);
+	for (int64_t r = 0; r < h->k; r++) {
+		const Expr *kept = named(nv, "kept", best_load(h, ir_int(ir, r)).key, each);
+		ir_seq(each, best_store(h, ir_int(ir, r), (Item){ ir_max(ir, kept, moving), NULL }));
+		moving = r + 1 < h->k ? named(nv, "moving", ir_min(ir, kept, moving), each) : moving;
+	}
+	ir_seq(body, ir_for(ir, elements, ir_int(ir, 0), ir_int(ir, h->n), LOOP_SERIAL, each));
+}
+
+/* Writes packed items into the results: the values from where they came, as -0 has no bits of its own there. */
+static Stmt *unpack(Best *h)
+{
+	Naive *nv = h->line.nest.nv;
+	Ir *ir = nv->ir;
+	const Expr *r, *at[DAG_MAX_RANK];
+	const char *loop = inner_loop(nv, "r", &r), *place = ir_name(ir, names_give(nv->names, "place"));
+	const Expr *low = ir_binary(ir, IR_AND, best_load(h, r).key, ir_int(ir, UINT32_MAX));
+	low = ir_sub(ir, ir_int(ir, h->n), low);
+	Stmt *s = ir_let(ir, place, ir_max(ir, ir_int(ir, 0), ir_min(ir, ir_int(ir, h->n - 1), low)));
+	memcpy(at, h->line.at_x, sizeof at);
+	at[h->line.axis] = r;
+	h->line.at_x[h->line.axis] = ir_idx(ir, place);
+	ir_seq(s, naive_store(nv, naive_buf(nv, nv->c->out[0]), at, naive_load(nv, 0, h->line.at_x, h->t)));
+	ir_seq(s, naive_store(nv, naive_buf(nv, nv->c->out[1]), at, ir_idx(ir, place)));
+	return ir_for(ir, loop, ir_int(ir, 0), ir_int(ir, h->k), LOOP_SERIAL, s);
+}
+
 void naive_top_k(Naive *nv)
 {
 	Ir *ir = nv->ir;
 	const Value *x = naive_in(nv, 0);
-	Heap h = { .k = op_int(nv->c, "k"), .t = naive_type(nv, x->type), .largest = op_int(nv->c, "largest") != 0 };
+	Best h = { .k = op_int(nv->c, "k"), .t = naive_type(nv, x->type), .largest = op_int(nv->c, "largest") != 0 };
 	begin_lines(nv, &h.line);
 	h.n = x->shape.dim[h.line.axis];
-	h.value = naive_buf(nv, nv->c->out[0]);
-	h.place = naive_buf(nv, nv->c->out[1]);
-	h.hole = naive_work(nv, "hole", I64, h.line.shape);
-	const Expr *zero = ir_int(ir, 0), *n = ir_int(ir, h.n), *k = ir_int(ir, h.k), *r, *i, *m;
-	Stmt *body = store_line(&h.line, h.hole, zero);
-	if (h.k > 0) {
-		const char *fill = inner_loop(nv, "r", &r), *elements = inner_loop(nv, "i", &i);
-		const char *sort = inner_loop(nv, "m", &m);
-		Stmt *none = heap_store(&h, r, (Item){ ir_const(ir, h.t, 0), n });
-		ir_seq(body, ir_for(ir, fill, zero, k, LOOP_SERIAL, none));
-
-		h.line.at_x[h.line.axis] = i;
-		Item one = { naive_load(nv, 0, h.line.at_x, h.t), i };
-		Stmt *take = ir_if(ir, comes_behind(&h, heap_load(&h, zero), one), heap_sink(&h, one, k), NULL);
-		ir_seq(body, ir_for(ir, elements, zero, n, LOOP_SERIAL, take));
-
-		const Expr *end = ir_sub(ir, ir_int(ir, h.k - 1), m);
-		const char *value = ir_name(ir, names_give(nv->names, "value"));
-		Item last = heap_load(&h, end);
-		Stmt *swap = ir_let(ir, value, last.value);
-		last = (Item){ ir_var(ir, value, h.t), named(nv, "place", last.place, swap) };
-		ir_seq(swap, heap_store(&h, end, heap_load(&h, zero)));
-		ir_seq(swap, heap_sink(&h, last, end));
-		ir_seq(body, ir_for(ir, sort, zero, ir_int(ir, h.k - 1), LOOP_SERIAL, swap));
+	h.packed = x->type.bits <= 32 && h.n <= INT32_MAX;
+	bool in_order = h.packed && h.k > 0 && h.k <= TOP_IN_ORDER && shape_elements(h.line.shape) >= TOP_LINES;
+	Shape best = { .rank = h.line.shape.rank + 1, .dim = { h.k } };
+	memcpy(&best.dim[1], h.line.shape.dim, sizeof *best.dim * (size_t)h.line.shape.rank);
+	if (!in_order)
+		h.hole = naive_work(nv, "hole", I64, h.line.shape);
+	if (h.k == 0) {
+		nest_close(&h.line.nest, NULL, NULL, store_line(&h.line, h.hole, ir_int(ir, 0)));
+		return;
 	}
+	h.key = h.packed ? naive_work(nv, "best", I64, best) : naive_buf(nv, nv->c->out[0]);
+	h.place = h.packed ? NULL : naive_buf(nv, nv->c->out[1]);
+	const Expr *r;
+	const char *fill = inner_loop(nv, "r", &r);
+	Stmt *body = ir_for(ir, fill, ir_int(ir, 0), ir_int(ir, h.k), LOOP_SERIAL, best_store(&h, r, item_none(&h)));
+	if (in_order)
+		by_insertion(&h, body);
+	else
+		by_heap(&h, body);
+	if (h.packed)
+		ir_seq(body, unpack(&h));
 	nest_close(&h.line.nest, NULL, NULL, body);
 }
