@@ -120,6 +120,11 @@ static const struct {
 		"inline transpose\nsplit " },
 	{ "dag c\nin x: f32[20]\nin z: f32[5,20]\ne: f32[20] = exp(x)\ny: f32[5,20] = mul(e, z)\nout y\n",
 		"split i " }, /* each element is read five times */
+	{ "dag d\nin x: f32[3,5,20]\nin s: f32[]\nin z: u8[]\nd: f32[3,5,20] = div(x, s)\nr: f32[3,5,20] = round(d)\n"
+	  "f: f32[] = cast(z) to=f32\na: f32[3,5,20] = add(r, f)\ny: u8[3,5,20] = cast(a) to=u8\nout y\n",
+		"inline div\ninline round\ninline add\nfuse " }, /* beside a scalar */
+	{ "dag m\nin x: f32[3,5,32]\nin z: f32[]\nl: f32[] = reduce_min(x) keep=0\ny: f32[] = minimum(l, z)\nout y\n",
+		"fuse " }, /* all elements of one run */
 };
 
 START_TEST(chains_are_one_nest)

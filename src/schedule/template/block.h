@@ -18,7 +18,7 @@ typedef struct BlockAxis {
 /* A top-level nest of constant serial loops over one block, each iterator one of the loops. */
 typedef struct BlockNest {
 	const char *block; /* NULL: a statement of another form, left as it is */
-	const Stmt *stmt;  /* the block */
+	const Stmt *stmt;  /* the block; without a name: one that stores a scalar, else NULL */
 	int n, spatial;    /* loops; those that are spatial */
 	BlockAxis axis[BLOCK_AXES];
 	const Buf *made;             /* the one buffer that it stores; NULL: several */

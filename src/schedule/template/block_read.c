@@ -62,6 +62,16 @@ static void read_form(const KernelSet *ks, const Fn *fn, BlockNest *n)
 	n->selects = nest_skips(ks, s);
 }
 
+/* A block without loops, as of a scalar: no template schedules it, but others may be inlined beside it. */
+static void read_scalar(const Fn *fn, const Stmt *block, BlockNest *n)
+{
+	const Stmt *s = block->block.body;
+	if (s->kind != ST_STORE || s->next != NULL)
+		return;
+	n->stmt = block;
+	n->made = ir_find_buf(fn, s->store.dst.buf);
+}
+
 static void read_nest(const KernelSet *ks, const Fn *fn, const Stmt *s, BlockNest *n)
 {
 	*n = (BlockNest){ .block = NULL };
@@ -73,6 +83,8 @@ static void read_nest(const KernelSet *ks, const Fn *fn, const Stmt *s, BlockNes
 			return;
 		n->axis[n->n++] = (BlockAxis){ .loop = l->loop.var, .extent = hi };
 	}
+	if (n->n == 0 && l->kind == ST_BLOCK && l->block.n == 0)
+		read_scalar(fn, l, n);
 	if (n->n == 0 || l->kind != ST_BLOCK || (l != s && l->next != NULL) || l->block.n != n->n)
 		return;
 	for (int k = 0; k < n->n; k++) { /* iterator k is loop k */

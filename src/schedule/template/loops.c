@@ -440,13 +440,19 @@ static bool is_run_of_chain(const BlockSet *set, const Nest *n, int at)
 	return true;
 }
 
-/* Loops of runs become one, the outer ones first; not in a reduction, where a tile of another axis shares loads. */
+/*
+ * Loops of runs become one, the outer ones first. So do those of a reduction into one element; in others a tile of
+ * another axis shares loads.
+ */
 static void join_runs(Sketch *s, const Fn *fn, const BlockSet *set, Nest *n)
 {
-	bool run[LOOPS] = { false };
-	for (int k = 0; k < n->n; k++)
-		if (n->axis[k].reduce)
-			return;
+	bool run[LOOPS] = { false }, one = true, reduces = false;
+	for (int k = 0; k < n->n; k++) {
+		reduces |= n->axis[k].reduce;
+		one &= n->axis[k].scan ? false : n->axis[k].reduce || n->axis[k].extent == 1;
+	}
+	if (reduces && !(one && n->sums))
+		return;
 	for (int k = 0; k + 1 < n->n; k++)
 		run[k] = n->axis[k].extent > 1 && n->axis[k + 1].extent > 1 &&
 			block_is_run(fn, n->stmt, n->axis[k].name, n->axis[k + 1].name, k) && is_run_of_chain(set, n, k);
@@ -520,7 +526,7 @@ static int only_root(const BlockSet *set, const int *root, int k)
 		bool plain;
 		if (j == k)
 			continue;
-		if (r->block == NULL || (r->made == n->made && r->made != NULL))
+		if ((r->block == NULL && r->stmt == NULL) || (r->made == n->made && r->made != NULL))
 			return -1;
 		if (!block_reads(r, n->made->name, &plain, axis))
 			continue;
