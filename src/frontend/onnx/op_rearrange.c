@@ -160,8 +160,8 @@ static void import_reverse_sequence(Visit *v)
 }
 
 /*
- * Row s of the result is row s - w of the update where there is one, else that of the cache. So it is a gather of the
- * update along the axis, with an index for each batch, and a choice.
+ * Row r of the update becomes row w + r of the cache: the cache with elements scattered along the axis, at an index for
+ * each batch.
  */
 static void import_tensor_scatter(Visit *v)
 {
@@ -177,30 +177,30 @@ static void import_tensor_scatter(Visit *v)
 		node_fail(v, ERR_TYPE, "its update does not fit the cache along axis %d", axis);
 	if (!node_ok(v))
 		return;
-	int64_t n = cache->shape.dim[0], rows = cache->shape.dim[axis], column[] = { n, 1 }, matrix[] = { n, rows };
+	int64_t n = cache->shape.dim[0], rows = cache->shape.dim[axis], more = update->shape.dim[axis], column[] = { n, 1 };
 	if (node_in(v, 2) != NULL && shape_elements(node_in(v, 2)->shape) != n)
 		node_fail(v, ERR_TYPE, "it needs a place to write for each of %lld in the batch", (long long)n);
 	if (!node_ok(v))
 		return;
-	int at = node_count(v, rows, 1, 2);
+	int at = node_count(v, more, 1, 2);
+	int64_t each = 1;
 	if (node_in(v, 2) != NULL) {
 		int first = node_reshape(v, node_cast(v, node_value(v, 2), I64), shape_of(2, column));
-		at = node_call2(v, OP_sub, at, first);
-	} else {
-		Attr attr = attr_ints("shape", matrix, 2);
-		at = node_call(v, OP_expand, &at, 1, &attr, 1);
+		at = node_call2(v, OP_add, at, first);
+		each = n;
 	}
+	int end = node_number(v, I64, (double)rows);
 	if (circular)
-		at = node_call2(v, OP_mod, at, node_number(v, I64, (double)rows));
-	int zero = node_number(v, I64, 0), end = node_number(v, I64, (double)update->shape.dim[axis]);
-	int inside = node_call2(v, OP_bit_and, node_call2(v, OP_less_equal, zero, at), node_call2(v, OP_less, at, end));
+		at = node_call2(v, OP_mod, at, end);
+	else /* an index below 0 would count from the end */
+		at = node_where(v, node_call2(v, OP_less, at, node_number(v, I64, 0)), end, at);
 	Shape s = { .rank = rank };
 	for (int k = 0; k < rank; k++)
-		s.dim[k] = k == 0 ? n : k == axis ? rows : 1;
-	Attr attr[] = { attr_int("axis", axis), attr_int("batch", 1) };
-	int in[] = { node_value(v, 1), at };
-	int taken = node_call(v, OP_gather, in, 2, attr, 2);
-	node_set(v, 0, node_where(v, node_reshape(v, inside, s), taken, node_value(v, 0)));
+		s.dim[k] = k == 0 ? each : k == axis ? more : 1;
+	Attr whole = attr_ints("shape", update->shape.dim, rank), along = attr_int("axis", axis);
+	at = node_reshape(v, at, s);
+	int in[] = { node_value(v, 0), node_call(v, OP_expand, &at, 1, &whole, 1), node_value(v, 1) };
+	node_set(v, 0, node_call(v, OP_scatter_elements, in, 3, &along, 1));
 }
 
 const OnnxRow onnx_rearrange_rows[] = {
