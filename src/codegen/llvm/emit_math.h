@@ -26,6 +26,9 @@ LLVMValueRef math_reciprocal(const Math *m, LLVMValueRef a);
 /* Whether math_scale applies: v times 2^n, rounded once, for any whole n; an instruction of AVX-512. */
 bool math_scales(const Math *m);
 LLVMValueRef math_scale(const Math *m, LLVMValueRef v, LLVMValueRef n);
+/* Of 16 numbers those that the low bits of each lane of i name; where math_scales. */
+enum { PICKS = 16 };
+LLVMValueRef math_pick(const Math *m, const double *table, LLVMValueRef i);
 LLVMValueRef math_neg(const Math *m, LLVMValueRef a);
 LLVMValueRef math_abs(const Math *m, LLVMValueRef a);
 LLVMValueRef math_fma(const Math *m, LLVMValueRef a, LLVMValueRef b, LLVMValueRef c); /* a*b + c */

@@ -80,6 +80,15 @@ LLVMValueRef math_scale(const Math *m, LLVMValueRef v, LLVMValueRef n)
 	return emit_intrinsic(m->e, "llvm.x86.avx512.mask.scalef.ps.512", NULL, 0, arg, 5);
 }
 
+LLVMValueRef math_pick(const Math *m, const double *table, LLVMValueRef i)
+{
+	LLVMValueRef of[PICKS];
+	for (int k = 0; k < PICKS; k++)
+		of[k] = emit_real(m->e->f32, table[k]);
+	LLVMValueRef arg[2] = { LLVMConstVector(of, PICKS), i };
+	return emit_intrinsic(m->e, "llvm.x86.avx512.permvar.sf.512", NULL, 0, arg, 2);
+}
+
 /* An estimate of 14 digits and one step of Newton's iteration. */
 LLVMValueRef math_reciprocal(const Math *m, LLVMValueRef a)
 {
