@@ -236,6 +236,8 @@
 		if (k === 5)
 			return poly([[-.4, -1.2], [.4, -1.2], [.4, -.4], [1.2, -.4], [1.2, .4], [.4, .4], [.4, 1.2], [-.4, 1.2], [-.4, .4],
 				[-1.2, .4], [-1.2, -.4], [-.4, -.4]]);
+		if (k === 6)
+			return svg("circle", { class: "open " + colour(source), cx: x, cy: y, r: r * .8 }, title ? svg("title", {}, title) : null);
 		return svg("circle", { class: c, cx: x, cy: y, r }, title ? svg("title", {}, title) : null);
 	}
 	const legend = () => sources.length === 0 ? null : el("ul", { class: "legend" }, (ofRun ? sources : [...sources, ""])
@@ -365,7 +367,7 @@
 			return [box.bottom + 38, out];
 		};
 		return el("section", { id: "roofline" }, el("h2", {}, "Roofline"),
-			el("p", { class: "soft" }, "What each Task reaches beside what the machine gives. The area of a disc is its share of the network, ",
+			el("p", { class: "soft" }, "What each Task reaches beside what the machine gives. The area of a disc is its share of the time, ",
 				"the small ring its default schedule. Discs above the roof use an algorithm with fewer multiplications, such as Winograd."),
 			chart("Roofline of the Tasks", `${list.length} Tasks below a peak of ${plain(peak)} GFLOP/s${slope ? ` and a slope of ${plain(slope)} GB/s` : ""}`, draw, slope ? null :
 				"Records do not tell at what rate the machine reads, so the roof has no slope."),
@@ -413,14 +415,15 @@
 					better.add(p);
 				}
 			}
-			if (path !== "")
-				out.push(svg("path", { class: "step", d: path + "H" + box.right }));
+			const size = t.trials.length > 150 ? 2.3 : 3.2;
 			for (const p of thin(t.trials, 800, p => better.has(p))) {
 				if (p.status !== "ok")
 					out.push(svg("path", { class: "open cbad", d: `M${x(p.n) - 3} ${box.top - 3}l6 6m0 -6l-6 6` }, svg("title", {}, `trial ${p.n}: ${p.status} ${p.detail}`)));
 				else
-					out.push(mark(p.source, x(p.n), Math.max(box.top, y(p.us)), 3.2, `trial ${p.n}: ${time(p.us)}${p.source ? ", " + p.source : ""}`));
+					out.push(mark(p.source, x(p.n), Math.max(box.top, y(p.us)), size, `trial ${p.n}: ${time(p.us)}${p.source ? ", " + p.source : ""}`));
 			}
+			if (path !== "")
+				out.push(svg("path", { class: "step", d: path + "H" + box.right }));
 			return [206, out];
 		};
 		const text = `${plural(t.trials.length, "trial")}, best ${Number(fast.toPrecision(4))} \u00b5s alone`;

@@ -162,7 +162,7 @@ typedef struct Seen {
 	DlcSession *session;
 	int64_t trials, stop_after; /* 0: never */
 	bool by_cancel;
-	int calls;
+	int calls, events, measured, pages, stop_at; /* stop_at: measured events; 0: never */
 } Seen;
 
 static int on_progress(const DlcTuneProgress *p, void *arg)
@@ -182,6 +182,31 @@ static int on_trial(const char *record, void *arg)
 	Seen *x = arg;
 	ck_assert_int_eq(strlen(record), 32);
 	x->trials++;
+	return 0;
+}
+
+static int on_event(const char *line, size_t n, void *arg)
+{
+	Seen *x = arg;
+	ck_assert(strlen(line) == n && line[0] == '{' && line[n - 1] == '}' && strchr(line, '\n') == NULL);
+	ck_assert(x->events++ > 0 || strstr(line, "\"event\":\"session\"") != NULL);
+	x->measured += strstr(line, "\"event\":\"measured\"") != NULL;
+	return x->stop_at > 0 && x->measured >= x->stop_at;
+}
+
+static int on_report(const char *page, size_t n, void *arg)
+{
+	Seen *x = arg;
+	ck_assert(strlen(page) == n && strncmp(page, "<!doctype html>", 15) == 0);
+	ck_assert_ptr_nonnull(strstr(page, "\"from\":\"run\""));
+	x->pages++;
+	return 0;
+}
+
+static int take_page(const char *page, size_t n, void *arg)
+{
+	ck_assert_ptr_nonnull(strstr(page, "\"from\":\"records\""));
+	*(size_t *)arg += n;
 	return 0;
 }
 
@@ -208,11 +233,14 @@ START_TEST(tuning_fills_a_database_that_can_be_asked)
 		.trials = 6,
 		.on_progress = on_progress,
 		.on_trial = on_trial,
+		.on_event = on_event,
+		.on_report = on_report,
 		.arg = &seen,
 		.seed = 1 };
 	ok(dlc_tune(n, &q, &r, &why), why);
 	ck_assert_int_eq(r.end.trials, 6);
 	ck_assert(seen.trials == 6 && seen.calls > 0 && !r.interrupted && r.end.phase == DLC_DONE && r.target[0] != 0);
+	ck_assert(seen.measured == 6 && seen.events > 6 && seen.pages == 1);
 	/* What it left is found again. */
 	int runs = 0, all = 0;
 	First first = { .n = 0 };
@@ -231,6 +259,10 @@ START_TEST(tuning_fills_a_database_that_can_be_asked)
 	DlcRecord rec;
 	ok(dlc_database_record(d, first.row.id, &rec, &why), why);
 	ck_assert(strcmp(rec.kind, "workload") == 0 && rec.line[0] == '{' && rec.label[0] != 0);
+	size_t page = 0;
+	ok(dlc_database_report(d, NULL, take_page, &page, &why), why);
+	ck_assert_uint_gt(page, 1000);
+	ck_assert_int_eq(dlc_database_report(d, "ffffffffffff", take_page, &page, &why), DLC_FAULT_MISSING);
 	/* Lines go into another database, once. */
 	Text lines = { .arena = a };
 	DlcImport count = { 0 };
@@ -265,10 +297,10 @@ static void *cancel_soon(void *session)
 	return NULL;
 }
 
-/* 0: a callback says so; 1: a callback cancels the session; 2: another thread does. */
+/* 0: a callback says so; 1: a callback cancels the session; 2: another thread does; 3: a callback of events says so. */
 START_TEST(a_tuning_is_cancelled_and_keeps_its_trials)
 {
-	Lab lab = open_lab(0, ((const char *[]){ "c0.sqlite", "c1.sqlite", "c2.sqlite" })[_i]);
+	Lab lab = open_lab(0, ((const char *[]){ "c0.sqlite", "c1.sqlite", "c2.sqlite", "c3.sqlite" })[_i]);
 	DlcFailure why = { 0 };
 	DlcSession *s = lab.session;
 	DlcNetwork *n = lab.network;
@@ -276,13 +308,18 @@ START_TEST(a_tuning_is_cancelled_and_keeps_its_trials)
 	pthread_t other;
 	Seen seen = { .session = s, .stop_after = _i < 2 ? 3 : 0, .by_cancel = _i == 1 };
 	DlcTuneResult r;
-	DlcTuneRequest q = { .database = &d, .ndatabase = 1, .on_progress = on_progress, .arg = &seen, .budget_s = 120 };
+	DlcTuneRequest q = { .database = &d, .ndatabase = 1, .on_progress = on_progress, .arg = &seen, .budget_s = 120,
+		.on_report = on_report };
+	if (_i == 3) {
+		seen.stop_at = 3;
+		q.on_event = on_event;
+	}
 	if (_i == 2)
 		ck_assert_int_eq(pthread_create(&other, NULL, cancel_soon, s), 0);
 	ok(dlc_tune(n, &q, &r, &why), why);
 	if (_i == 2)
 		pthread_join(other, NULL);
-	ck_assert(r.interrupted && r.end.seconds < 60);
+	ck_assert(r.interrupted && r.end.seconds < 60 && (seen.pages == 1 || _i == 2));
 	DlcStats stats;
 	dlc_session_cancel(s, 0);
 	ok(dlc_database_stats(d, &stats, &why), why);
@@ -535,7 +572,7 @@ int main(void)
 	tcase_add_loop_test(tc, a_file_and_its_content_are_one_model, 0, NETWORKS);
 	tcase_add_test(tc, no_call_changes_the_network);
 	tcase_add_test(tc, tuning_fills_a_database_that_can_be_asked);
-	tcase_add_loop_test(tc, a_tuning_is_cancelled_and_keeps_its_trials, 0, 3);
+	tcase_add_loop_test(tc, a_tuning_is_cancelled_and_keeps_its_trials, 0, 4);
 	tcase_add_test(tc, a_child_that_does_not_begin_is_named);
 	tcase_add_test(tc, sessions_work_side_by_side);
 	tcase_add_loop_test(tc, memory_may_run_out_anywhere, 0, 6);

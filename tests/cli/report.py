@@ -162,7 +162,7 @@ def standard_output():
     """- is standard output: lines of JSON alone, and what was printed there goes to standard error"""
     p = tune("--trials=+2", "--preset=quick", "--events=-")
     assert [json.loads(line)["event"] for line in p.stdout.splitlines()][-1] == "end"
-    assert "network " in p.stderr and "with the best schedules" in p.stderr, p.stderr[-300:]
+    assert "with the best schedules" in p.stderr or "was not measured" in p.stderr, p.stderr[-300:]
     p = tune("--trials=+1", "--preset=quick", "--report=-")
     Page(p.stdout)
     assert p.stdout.startswith("<!doctype html>") and p.stdout.endswith("</html>\n")
@@ -171,13 +171,15 @@ def goes_on():
     """a full disk and a closed pipe are told once, and all trials are kept"""
     p = tune("--trials=+3", "--preset=quick", "--json", "--events=/dev/full")
     assert p.stderr.count("events are not written any more") == 1 and "No space left" in p.stderr, p.stderr
-    assert json.loads(p.stdout.splitlines()[-1])["trials"] >= 1
+    lines = [json.loads(line) for line in p.stdout.splitlines()]
+    assert lines[-1]["trials"] == len(lines) - 1, lines
     reader, writer = os.pipe()
     os.close(reader)
     p = subprocess.run([BUILD + "/dlc-tune", "mlp", "--tuning-db=" + DB, "--trials=+3", "--preset=quick", "--events=-"],
         stdout=writer, stderr=subprocess.PIPE, env=ENV, text=True, timeout=240)
     os.close(writer)
-    assert p.stderr.count("events are not written any more") == 1 and "with the best schedules" in p.stderr, p.stderr
+    assert p.returncode == 0 and p.stderr.count("events are not written any more") == 1, p.stderr
+    assert "with the best schedules" in p.stderr or "was not measured" in p.stderr, p.stderr
 
 def by_hand():
     """a schedule of --try is an event, too"""
