@@ -158,7 +158,8 @@ static double fallback(const Target *t, CoreFigure f)
 		return target_has_warps(t) ? c->level[0] * 3 / 16 : fmin(c->level[0] * 3 / 4, 48);
 	case CORE_L3:
 	case CORE_L4: return fmin(c->level[0] * 3 / 8, 24);
-	default: return fmin(c->level[0] * 9 / 64, 9);
+	default: /* at most half of what the third level gives: 9 of 24 on Zen 5, 4.5 of 9.5 on Sapphire Rapids */
+		return fmin(fmin(c->level[0] * 9 / 64, 9), c->source[CORE_L3] == CORE_DEFAULT ? 9 : c->level[2] / 2);
 	}
 }
 

@@ -139,26 +139,6 @@ static int64_t choose_rows(Sketch *s, const WinoConv *v, int64_t m, int64_t th, 
 	return rows;
 }
 
-/*
- * Time of a register tile's step, in FMAs: fewer sums than are in flight wait for each other. A vector of weights
- * comes from beyond the first cache; each vector above two is a stream more.
- */
-static double tile_time(const Core *core, int64_t p, int64_t f)
-{
-	double sums = (double)(p * f), streams = f > 2 ? 1 + TMPL_WINO_STREAM * (double)(f - 2) : 1;
-	double in_flight = core->fma_latency * core->fma_rate;
-	return p * f == 0 ? 0 : fmax(sums, in_flight) * streams + TMPL_WINO_WEIGHT * (double)f +
-		TMPL_WINO_TILE * (double)p;
-}
-
-/* A block of p tiles and f vectors at a time multiplies so many of both, what is left over included. */
-static double product_time(const Core *core, int64_t p, int64_t f, int64_t tiles, int64_t vectors)
-{
-	double whole = (double)(tiles / p) * tile_time(core, p, f) + tile_time(core, tiles % p, f);
-	double rest = (double)(tiles / p) * tile_time(core, p, vectors % f) + tile_time(core, tiles % p, vectors % f);
-	return whole * (double)(vectors / f) + rest;
-}
-
 /* Accumulators, the weights of one step and one tile's value fit the registers. Tiles lie tw in a row. */
 static void choose_product(Sketch *s, const WinoConv *v, int64_t tiles, int64_t tw, Knobs *k)
 {
@@ -171,9 +151,9 @@ static void choose_product(Sketch *s, const WinoConv *v, int64_t tiles, int64_t 
 			if (p < tiles && (p * f < TMPL_WINO_SUMS || !tile_wastes_little(tiles, p)))
 				continue;
 			bool rows = p % tw == 0 || tw % p == 0;
-			double time = product_time(&s->target->core, p, f, tiles, vectors) * (rows ? 1 : TMPL_WINO_PART_OF_ROW);
-			if (n == 0 || time < best) {
-				best = time;
+			double rate = tile_promise(&s->target->core, vectors, tiles, f, p) / (rows ? 1 : TMPL_WINO_PART_OF_ROW);
+			if (rate > best) {
+				best = rate;
 				first = n;
 			}
 			option[n++] = (KnobOption){ .kind = KNOB_TILE, .tile = { f, p } };
