@@ -98,6 +98,7 @@ typedef struct DlcModelInfo {
 	int nscore;
 	const DlcModelPredictor *predictor; /* the most important first */
 	int npredictor;
+	int64_t replayed; /* dlc_database_train: schedules that were not remembered from an earlier training */
 	int current;      /* dlc_database_model: the database's runs are those, ... */
 	int64_t runs_now; /* ... and how many there are now */
 } DlcModelInfo;

@@ -65,6 +65,19 @@ static const DlcModelInfo *describe(Arena *a, const LearnedModel *m, const char 
 
 /* ---- training ---- */
 
+/* The file of predictor rows for a database: in the user's cache, named by the database's path. NULL: no cache. */
+static const char *rows_path(const DlcDatabase *d, TargetKind kind, Arena *a)
+{
+	const char *cache = d->session->folders.cache;
+	char *real = cache != NULL ? realpath(d->path, NULL) : NULL, hex[HASH_HEX];
+	if (real == NULL)
+		return NULL;
+	hash_hex(hash_of("dlc/predictor-rows-of/v1", real, strlen(real)), hex);
+	free(real);
+	const char *path = arena_printf(a, "%s/rows/%s.%s.rows", cache, hex, target_kind_name(kind));
+	return folders_make(a, path, NULL) ? path : NULL;
+}
+
 static bool train(DlcDatabase *d, DlcDatabase *const *more, int nmore, const char *name, const DlcModelInfo **out,
 	Err *err)
 {
@@ -82,14 +95,20 @@ static bool train(DlcDatabase *d, DlcDatabase *const *more, int nmore, const cha
 	db[0] = d->db;
 	for (int i = 0; i < nmore; i++)
 		db[i + 1] = more[i]->db;
-	LearnAsk ask = { .set = { db, nmore + 1 }, .kind = kind, .epoch = CODEGEN_EPOCH };
+	LearnAsk ask = { .set = { db, nmore + 1 }, .kind = kind, .epoch = CODEGEN_EPOCH, .rows = rows_path(d, kind, a) };
 	if (target_resolve(&here, target_kind_name(kind), 1, NULL, 0, NULL) && compile_core(&here, ask.set, false, NULL))
 		ask.here = &here;
 	const char *path = learned_path(a, d->path, db_is_folder(d->path), kind);
-	if (!learn_gather(&ask, &set, a, err) || !learn_train(&set, kind, (int64_t)time(NULL), &m, a, err) ||
+	if (!learn_gather(&ask, &set, a, err))
+		return false;
+	if (set.note != NULL)
+		session_note(set.note, d->session);
+	if (!learn_train(&set, kind, (int64_t)time(NULL), &m, a, err) ||
 		!learned_write(path, &m, err))
 		return false;
-	*out = describe(a, &m, path);
+	DlcModelInfo *v = (DlcModelInfo *)describe(a, &m, path);
+	v->replayed = set.replayed;
+	*out = v;
 	return true;
 }
 

@@ -19,7 +19,8 @@ static Json *score_json(Arena *a, const DlcModelScore *s)
 	return o;
 }
 
-static void print_json(const DlcModelInfo *m)
+/* `trained`: by this command. */
+static void print_json(const DlcModelInfo *m, bool trained)
 {
 	Arena *a = arena_new();
 	Json *o = json_new(a, JV_OBJECT);
@@ -29,6 +30,8 @@ static void print_json(const DlcModelInfo *m)
 	json_set(a, o, "trained_s", json_new_int(a, m->trained_s));
 	json_set(a, o, "runs", json_new_int(a, m->runs));
 	json_set(a, o, "schedules", json_new_int(a, m->schedules));
+	if (trained)
+		json_set(a, o, "replayed", json_new_int(a, m->replayed));
 	json_set(a, o, "tasks", json_new_int(a, m->tasks));
 	json_set(a, o, "targets", json_new_int(a, m->targets));
 	json_set(a, o, "trees", json_new_int(a, m->trees));
@@ -66,10 +69,10 @@ static void print_text(const DlcModelInfo *m)
 		printf("%5.1f %%  %-18s %s\n", m->predictor[k].gain * 100, m->predictor[k].name, m->predictor[k].meaning);
 }
 
-static void print_model(const Args *args, const DlcModelInfo *m)
+static void print_model(const Args *args, const DlcModelInfo *m, bool trained)
 {
 	if (args_given(args, "json"))
-		print_json(m);
+		print_json(m, trained);
 	else
 		print_text(m);
 }
@@ -87,7 +90,7 @@ static bool run_train(const Args *args, Err *err)
 			      : fail(err, ERR_USAGE, "DB", "at most %d databases may be named", MOST + 1);
 	ok = ok && dlc_database_train(o.db, more, n, args_text(args, "kind", NULL), &m, failure_of(err)) == DLC_FAULT_NONE;
 	if (ok)
-		print_model(args, m);
+		print_model(args, m, true);
 	for (int i = 0; i < n; i++)
 		dlc_database_close(more[i]);
 	db_close_operand(&o);
@@ -101,7 +104,7 @@ static bool run_model(const Args *args, Err *err)
 	bool ok = db_open_operand(args, DLC_READ, &o, err) &&
 		dlc_database_model(o.db, args_text(args, "kind", NULL), &m, failure_of(err)) == DLC_FAULT_NONE;
 	if (ok) {
-		print_model(args, m);
+		print_model(args, m, false);
 		if (!m->current)
 			fprintf(stderr, "dlc: the database has other records by now: %lld runs; dlc db train learns from them\n",
 				(long long)m->runs_now);

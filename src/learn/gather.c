@@ -8,6 +8,7 @@
 #include "base/map.h"
 #include "cost_model/roof.h"
 #include "db/look.h"
+#include "learn/row_cache.h"
 #include "schedule/space.h"
 
 #include <math.h>
@@ -42,6 +43,9 @@ typedef struct Gather {
 	VEC(double) weight;
 	VEC(int) number;
 	int64_t refused;
+	RowCache *cache;
+	const char *target_text; /* of the Task's target, with all that describes it */
+	bool stale;              /* a row of the cache was another one: all are */
 	Map points; /* of the Task: by trace */
 	VEC(Point) point;
 	Err *err;
@@ -140,27 +144,47 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+static void replay(const Task *task, const Target *target, const char *trace, CachedRow *out)
+{
+	Arena *a = arena_new();
+	Trace *t = trace_parse(a, "record", trace, strlen(trace), NULL);
+	const KernelSet *ks = t != NULL ? schedule_draft(ir_new(a), task, target, t, NULL) : NULL;
+	out->estimate = ks != NULL ? predictor_row(ks, task, target, out->row) : ROW_REFUSED;
+	arena_free(a);
+}
+
+/* The row of a schedule: as the cache has it, or by a replay. */
+static void row_of(Gather *g, const Task *task, const Target *target, const char *trace, CachedRow *out)
+{
+	*out = (CachedRow){ .key = row_cache_key(task->id, g->target_text, trace) };
+	const CachedRow *known = row_cache_find(g->cache, out->key);
+	if (known != NULL && !row_cache_doubts(g->cache)) {
+		*out = *known;
+		return;
+	}
+	replay(task, target, trace, out);
+	if (known == NULL)
+		row_cache_add(g->cache, out);
+	else
+		g->stale |= known->estimate != out->estimate || memcmp(known->row, out->row, sizeof out->row) != 0;
+}
+
 /* False: the schedule is refused, or its time is no time. */
 static bool add_row(Gather *g, const Task *task, const Target *target, Point *p)
 {
-	float row[PREDICTORS];
-	Arena *a = arena_new();
-	Trace *t = trace_parse(a, "record", p->trace, strlen(p->trace), NULL);
-	const KernelSet *ks = t != NULL ? schedule_draft(ir_new(a), task, target, t, NULL) : NULL;
+	CachedRow x;
+	row_of(g, task, target, p->trace, &x);
 	qsort(p->ns.at, p->ns.n, sizeof *p->ns.at, by_value);
 	double ns = p->ns.at[p->ns.n / 2];
-	bool good = ks != NULL && ns >= (double)roof_floor_ns(task, target);
-	if (good) {
-		double estimate = predictor_row(ks, task, target, row);
-		for (int k = 0; k < PREDICTORS; k++)
-			vec_push(g->arena, &g->row, row[k]);
-		vec_push(g->arena, &g->ns, ns);
-		vec_push(g->arena, &g->estimate, estimate);
-		vec_push(g->arena, &g->weight, p->weight);
-		vec_push(g->arena, &g->number, (int)g->task.n);
-	}
-	arena_free(a);
-	return good;
+	if (x.estimate == ROW_REFUSED || ns < (double)roof_floor_ns(task, target))
+		return false;
+	for (int k = 0; k < PREDICTORS; k++)
+		vec_push(g->arena, &g->row, x.row[k]);
+	vec_push(g->arena, &g->ns, ns);
+	vec_push(g->arena, &g->estimate, x.estimate);
+	vec_push(g->arena, &g->weight, p->weight);
+	vec_push(g->arena, &g->number, (int)g->task.n);
+	return true;
 }
 
 static void add_task(Gather *g, const DbTask *t, const Target *target)
@@ -201,13 +225,14 @@ static bool take_task(const DbTask *t, void *arg)
 	g->point.at = NULL;
 	bool good = true;
 	if (target_of(g, t->target, &target)) {
+		g->target_text = arena_printf(g->scratch, "%s %d", target_json(g->scratch, &target), target.threads);
 		for (int i = 0; good && i < g->ask->set.n; i++)
 			good = db_each_verified(g->ask->set.db[i], t->workload, t->target, take_run, g, g->err);
 		if (good && g->point.n > 0)
 			add_task(g, t, &target);
 	}
 	arena_free(g->scratch);
-	return good;
+	return good && !g->stale;
 }
 
 static int by_id(const void *a, const void *b)
@@ -241,18 +266,29 @@ static Hash hash_of_runs(Gather *g)
 bool learn_gather(const LearnAsk *ask, LearnSet *out, Arena *a, Err *err)
 {
 	Err why = { 0 };
-	Gather g = { .arena = a, .ask = ask, .err = &why };
-	if (!gather(&g)) {
+	RowCache cache;
+	row_cache_open(&cache, a, ask->rows, ask->epoch);
+	Gather g = { .arena = a, .ask = ask, .err = &why, .cache = &cache };
+	bool ok = gather(&g);
+	if (ok && g.stale) {
+		row_cache_drop(&cache);
+		g = (Gather){ .arena = a, .ask = ask, .err = &why, .cache = &cache };
+		ok = gather(&g);
+	}
+	if (!ok) {
 		*err = why;
 		return false;
 	}
+	row_cache_save(&cache);
 	*out = (LearnSet){ .rows = { (int)g.ns.n, g.row.at, g.ns.at, g.estimate.at, g.weight.at, g.number.at },
 		.task = g.task.at,
 		.ntask = (int)g.task.n,
 		.ntarget = (int)g.target.n,
 		.runs = (int64_t)g.id.n,
 		.refused = g.refused,
-		.data = hash_of_runs(&g) };
+		.data = hash_of_runs(&g),
+		.replayed = cache.path != NULL ? cache.added : (int64_t)g.ns.n + g.refused,
+		.note = cache.note };
 	return true;
 }
 

@@ -21,6 +21,8 @@ typedef struct LearnSet {
 	int ntask, ntarget;
 	int64_t runs, refused; /* read; schedules that this version refuses, or that are too fast to be true */
 	Hash data;             /* of the ids of the runs: equal for equal records */
+	int64_t replayed;      /* schedules whose row the cache did not have */
+	const char *note;      /* what is wrong with the cache; NULL: nothing */
 } LearnSet;
 
 /* Which records: of targets of the kind. */
@@ -29,6 +31,7 @@ typedef struct LearnAsk {
 	TargetKind kind;
 	const Target *here; /* this machine: what its targets are described by, with any number of threads; may be NULL */
 	int epoch;          /* of codegen */
+	const char *rows;   /* the file that keeps rows (row_cache.h); NULL: none */
 } LearnAsk;
 
 bool learn_gather(const LearnAsk *ask, LearnSet *out, Arena *a, Err *err);

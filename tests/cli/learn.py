@@ -2,7 +2,7 @@
 """learn.py BUILD SOURCE: learned cost models, from records to schedules.
 
 The records are those of tests/cost_model/records.jsonl, sealed here: schedules of nine layers on one machine."""
-import hashlib, json, os, sys
+import glob, hashlib, json, os, struct, sys
 
 import world
 from world import TMP, run, seal, lines
@@ -53,7 +53,8 @@ def trains():
     two = train(DB)
     assert trees == open(MODEL, "rb").read().split(b"\n", 1)[1][:-16], "other trees"
     assert one["model"] == MODEL and one["schedules"] > 64 and one["tasks"] == 9 and one["targets"] == 1, one
-    assert {k: v for k, v in one.items() if k != "trained_s"} == {k: v for k, v in two.items() if k != "trained_s"}
+    same = lambda info: {k: v for k, v in info.items() if k not in ("trained_s", "replayed")}
+    assert same(one) == same(two)
     assert one["score"][0]["operator"] == "all" and one["score"][0]["schedules"] > 64, one["score"]
     assert abs(sum(one["predictors"].values()) - 1) < 0.01
 
@@ -67,6 +68,42 @@ def shows():
     os.link(MODEL, more + ".cpu.model")
     assert "other records" in run("dlc-db", "model", more).stderr
     assert train(more, DB)["runs"] > 64
+
+def rows():
+    """The only file of remembered predictors."""
+    name, = [f for f in glob.glob(TMP + "/cache/dlc/rows/*.cpu.rows")]
+    return name
+
+def remembers():
+    """a second training replays nothing and gives the same trees; damage is named, and costs a replay"""
+    trees = lambda: open(MODEL, "rb").read().split(b"\n", 1)[1][:-16]
+    os.remove(rows())
+    all = train(DB)["replayed"]
+    want = trees()
+    assert all >= 64 and train(DB)["replayed"] == 0 and trees() == want
+    path, whole = rows(), open(rows(), "rb").read()
+    head, row = 48, (len(whole) - 48 - 16) // all
+    assert len(whole) == head + all * row + 16
+    def again(body):
+        return body + hashlib.blake2b(b"dlc/predictor-rows/v1\0" + body, digest_size=16).digest()
+    assert again(whole[:-16]) == whole
+    other = bytearray(whole[:-16])
+    for k in range(all): # the first predictor of each row
+        struct.pack_into("<f", other, head + k * row + 24, 1.5)
+    flipped = whole[:500] + bytes([whole[500] ^ 1]) + whole[501:]
+    cases = [(whole[:-40], "damaged"), (flipped, "damaged"), (b"", "no predictor"),
+        (again(whole[:-16 - row]), "number of rows"), (again(bytes(other)), "another program"),
+        (again(whole[:8] + b"\2" + whole[9:-16]), ""), (again(whole[:16] + b"\77" + whole[17:-16]), "")]
+    for content, word in cases:
+        open(path, "wb").write(content)
+        p = run("dlc-db", "train", DB, "--json")
+        assert (path in p.stderr and word in p.stderr) if word else p.stderr == "", (word, p.stderr)
+        assert json.loads(p.stdout)["replayed"] == all and trees() == want, word
+        assert open(path, "rb").read() == whole and train(DB)["replayed"] == 0, word
+    os.remove(path)
+    os.mkdir(path)
+    assert "not kept" in run("dlc-db", "train", DB).stderr and trees() == want
+    os.rmdir(path)
 
 def refuses():
     """too few records, a kind that there is not, a model that there is not"""
@@ -120,6 +157,6 @@ def main():
         assert os.environ.get("DLC_TEST_STRICT") is None, "libxgboost-dev is missing, which ./check installs"
         print("skipped: learned cost models: this dlc was built without libxgboost")
         world.end(0)
-    world.main(trains, shows, refuses, is_used, useless_ones_are_named, tunes)
+    world.main(trains, remembers, shows, refuses, is_used, useless_ones_are_named, tunes)
 
 main()

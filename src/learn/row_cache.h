@@ -1,0 +1,45 @@
+/*
+ * Predictor rows of schedules that were replayed before, in a file of the user's cache. A replay takes a millisecond, a
+ * row from the file nothing. The file is only a memory: what is wrong with it is told, and it is made anew.
+ */
+#ifndef LEARN_ROW_CACHE_H
+#define LEARN_ROW_CACHE_H
+
+#include "base/map.h"
+#include "cost_model/predictor.h"
+
+/* A schedule of a Task on a target. */
+typedef struct CachedRow {
+	Hash key;
+	double estimate; /* ns; ROW_REFUSED: this version refuses the schedule */
+	float row[PREDICTORS];
+} CachedRow;
+#define ROW_REFUSED (-1.0)
+
+typedef struct RowCache {
+	Arena *arena;
+	const char *path; /* NULL: nothing is kept */
+	int epoch;        /* of codegen: rows of another one are not read */
+	const CachedRow *old; /* of the file */
+	size_t nold;
+	VEC(CachedRow) now; /* that were asked for or added: these are written */
+	Map index;          /* of `old`, by the beginning of the key */
+	int64_t found, added;
+	const char *note; /* what was wrong with the file; NULL: nothing */
+} RowCache;
+
+/* A file that is not there is no failure. */
+void row_cache_open(RowCache *c, Arena *a, const char *path, int epoch);
+/* `target_text`: all that describes the target (target_json, threads). */
+Hash row_cache_key(Hash workload, const char *target_text, const char *trace);
+const CachedRow *row_cache_find(RowCache *c, Hash key); /* NULL: not there */
+/* Copies the row. */
+void row_cache_add(RowCache *c, const CachedRow *row);
+/* Whether a row that was found is to be made again and compared: every 256th, the first included. */
+bool row_cache_doubts(const RowCache *c);
+/* Forgets all: a row was not what this program computes. */
+void row_cache_drop(RowCache *c);
+/* Writes the file if it would be another one. A file that cannot be written sets `note`. */
+void row_cache_save(RowCache *c);
+
+#endif
