@@ -78,8 +78,8 @@ typedef struct DlcSessionOptions {
 /* options NULL: all defaults. */
 DLC_API DlcFault dlc_session_open(const DlcSessionOptions *options, DlcSession **out, DlcFailure *why);
 /*
- * As the programs do: what options leave NULL comes from the environment (DLC_CONFIGS, DLC_TUNING_DB, DLC_CODE_CACHE,
- * XDG_DATA_HOME, XDG_CACHE_HOME, HOME; dlc(1)).
+ * As the programs do: what options leave NULL comes from the environment (DLC_CONFIGS, DLC_TUNING_DB, DLC_TUNING_LOGS,
+ * DLC_CODE_CACHE, XDG_DATA_HOME, XDG_CACHE_HOME, HOME; dlc(1)).
  */
 DLC_API DlcFault dlc_session_open_user(const DlcSessionOptions *options, DlcSession **out, DlcFailure *why);
 DLC_API void dlc_session_close(DlcSession *s); /* NULL is allowed */

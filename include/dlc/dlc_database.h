@@ -16,6 +16,8 @@ DLC_API const char *dlc_database_path(const DlcDatabase *d);
 DLC_API int64_t dlc_database_lost(const DlcDatabase *d);
 /* The session's database where none is named; NULL: none. *named: DLC_TUNING_DB says so, or "none"; may be NULL. */
 DLC_API const char *dlc_session_database(const DlcSession *s, int *named);
+/* The folder of logs that came with dlc, if there are any in it; NULL: none. Records in it are other users'. */
+DLC_API const char *dlc_session_shipped(const DlcSession *s);
 
 /* The best schedule of a task on a target, with the runs that say so. */
 typedef struct DlcBest {

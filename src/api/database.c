@@ -108,6 +108,14 @@ const char *dlc_session_database(const DlcSession *s, int *named)
 	return s != NULL ? s->folders.database : NULL;
 }
 
+const char *dlc_session_shipped(const DlcSession *s)
+{
+	DbLogCount n = { 0 };
+	if (s != NULL && s->folders.shipped != NULL)
+		db_count_logs(s->folders.shipped, &n);
+	return n.segments > 0 ? s->folders.shipped : NULL;
+}
+
 /* ---- what people call things ---- */
 
 static void put_id(char out[DLC_ID], Hash h)
@@ -338,6 +346,19 @@ DlcFault dlc_database_export(DlcDatabase *d, const char *task, DlcLineEach each,
 {
 	API_CHECK(why, API_GIVEN(d), API_GIVEN(each));
 	API_CALL(d->session, why, export(d, task, each, arg, err));
+}
+
+static bool export_best(DlcDatabase *d, int most, DlcLineEach each, void *arg, Err *err)
+{
+	Walk w = { .d = d, .line = each, .arg = arg, .err = err };
+	return (most >= 1 || fail(err, ERR_USAGE, "most", "must be at least 1")) &&
+		db_export_best(d->db, most, ROOF_LEAST_NS, give_line, &w, err);
+}
+
+DlcFault dlc_database_export_best(DlcDatabase *d, int most, DlcLineEach each, void *arg, DlcFailure *why)
+{
+	API_CHECK(why, API_GIVEN(d), API_GIVEN(each));
+	API_CALL(d->session, why, export_best(d, most, each, arg, err));
 }
 
 static bool import(Db *db, const char *name, const char *text, size_t n, DlcImport *count, Err *err)

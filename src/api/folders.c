@@ -62,6 +62,10 @@ void folders_around(Folders *f, Arena *a)
 	const char *dir[] = { arena_printf(a, "%s/../configs/targets", f->programs),
 		arena_printf(a, "%s/../share/dlc/targets", f->programs) };
 	folders_add_targets(f, a, dir, 2);
+	const char *logs[] = { arena_printf(a, "%s/../tuning_logs", f->programs),
+		arena_printf(a, "%s/../share/dlc/tuning_logs", f->programs) };
+	for (size_t i = 0; i < sizeof logs / sizeof *logs && f->shipped == NULL; i++)
+		f->shipped = access(logs[i], R_OK | X_OK) == 0 ? logs[i] : NULL;
 }
 
 /* ---- the environment ---- */
@@ -81,6 +85,9 @@ void folders_environment(Folders *f, Arena *a)
 		const char *dir = arena_printf(a, "%s/targets", configs);
 		folders_add_targets(f, a, &dir, 1);
 	}
+	const char *logs = env(a, "DLC_TUNING_LOGS");
+	if (logs != NULL)
+		f->shipped = strcmp(logs, "none") != 0 ? logs : NULL;
 	f->cache = user_file(a, "XDG_CACHE_HOME", ".cache", "dlc");
 	f->code = user_code_folder(a);
 	/* Where HOME is not set, the home that the system knows: without a key this user's records would be anybody's. */

@@ -17,14 +17,15 @@ typedef struct Folders {
 	const char *key;      /* the user's key; NULL: no place for one */
 	const char *database; /* where none is named; NULL: none */
 	bool database_said;   /* by DLC_TUNING_DB: it must be there, or there must be none */
+	const char *shipped;  /* the logs that came with dlc; NULL: none */
 } Folders;
 
-/* What lies around the file that this code is in, a program or libdlc.so: the children and the target files. */
+/* What lies around the file that this code is in, a program or libdlc.so: children, target files, shipped logs. */
 void folders_around(Folders *f, Arena *a);
 /*
- * Adds what the environment says: DLC_CONFIGS/targets; DLC_TUNING_DB, else $XDG_DATA_HOME/dlc/tuning.sqlite, else
- * ~/.local/share/dlc/tuning.sqlite; the key beside that; DLC_CODE_CACHE ("none"), else code in $XDG_CACHE_HOME/dlc,
- * else in ~/.cache/dlc.
+ * Adds what the environment says: DLC_CONFIGS/targets; DLC_TUNING_LOGS ("none"); DLC_TUNING_DB, else
+ * $XDG_DATA_HOME/dlc/tuning.sqlite, else ~/.local/share/dlc/tuning.sqlite; the key beside that; DLC_CODE_CACHE
+ * ("none"), else code in $XDG_CACHE_HOME/dlc, else in ~/.cache/dlc.
  */
 void folders_environment(Folders *f, Arena *a);
 /* More folders of target files, before the others. */

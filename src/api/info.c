@@ -33,13 +33,15 @@ static void list_components(Arena *a, DlcSessionInfo *out)
 
 static void list_places(Arena *a, const Folders *f, DlcSessionInfo *out)
 {
-	DlcPlace *list = arena_array(a, DlcPlace, f->ntargets + 3);
+	DlcPlace *list = arena_array(a, DlcPlace, f->ntargets + 4);
 	int n = 0;
 	list[n++] = (DlcPlace){ "programs", f->programs, 0 };
 	for (size_t i = 0; i < f->ntargets; i++)
 		list[n++] = (DlcPlace){ "targets", f->targets[i], 0 };
 	if (f->database != NULL)
 		list[n++] = (DlcPlace){ "tuning_db", f->database, 0 };
+	if (f->shipped != NULL)
+		list[n++] = (DlcPlace){ "tuning_logs", f->shipped, 0 };
 	if (f->cache != NULL)
 		list[n++] = (DlcPlace){ "cache", f->cache, 0 };
 	for (int i = 0; i < n; i++)

@@ -25,8 +25,13 @@ static int put_line(const char *line, size_t n, void *arg)
 static bool run_export(const Args *args, Err *err)
 {
 	Opened o;
+	int best = (int)args_int(args, "best", 0);
+	const char *task = args_operand(args, 1);
+	if (best > 0 && task != NULL)
+		return fail(err, ERR_USAGE, "--best", "is for whole databases: leave the task out");
 	bool ok = db_open_operand(args, DLC_READ, &o, err) &&
-		dlc_database_export(o.db, args_operand(args, 1), put_line, NULL, failure_of(err)) == DLC_FAULT_NONE;
+		(best > 0 ? dlc_database_export_best(o.db, best, put_line, NULL, failure_of(err))
+			  : dlc_database_export(o.db, task, put_line, NULL, failure_of(err))) == DLC_FAULT_NONE;
 	db_close_operand(&o);
 	return ok;
 }
@@ -151,10 +156,19 @@ static bool run_import(const Args *args, Err *err)
 }
 
 static const Option no_options[] = { OPTION_END };
+static const Option export_options[] = {
+	{ .name = "best",
+		.kind = OPT_INT,
+		.arg = "N",
+		.lo = 1,
+		.hi = 1000,
+		.help = "only the N best schedules of each task and target" },
+	OPTION_END,
+};
 
 const Verb db_export_verb = { .name = "export",
 	.summary = "Print all records, or those of a task, one line each, what a line names before it",
-	.operands = "[DB [TASK]]", .least = 0, .most = 2, .options = no_options, .run = run_export };
+	.operands = "[DB [TASK]]", .least = 0, .most = 2, .options = export_options, .run = run_export };
 const Verb db_import_verb = { .name = "import",
 	.summary = "Take records from logs, folders of logs, databases, or - for stdin; bad lines are skipped and counted",
 	.operands = "DB LOG...", .least = 2, .most = -1, .options = no_options, .run = run_import };

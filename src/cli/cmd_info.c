@@ -15,6 +15,8 @@ typedef struct Info {
 	const DlcTargetInfo *host; /* until a device is described */
 	bool probed;
 	int device; /* the one of each kind to list; -1: all */
+	bool json;
+	Json *shipped; /* runs that came with dlc, by target */
 	Json *devices, *missing; /* of devices beside the host; NULL where text is printed */
 } Info;
 
@@ -94,6 +96,7 @@ static void print_json(const Info *f)
 		json_set(a, row, "path", json_new_text(a, s->place[i].path));
 		json_set(a, row, "exists", json_new_bool(a, s->place[i].exists));
 	}
+	json_set(a, v, "shipped", f->shipped);
 	Text out = { .arena = a };
 	json_write(&out, v);
 	puts(text_str(&out));
@@ -295,14 +298,37 @@ static bool has_device(const Info *f, DlcSession *s, Err *err)
 		text_str(&counts));
 }
 
+/* The targets of the logs that came with dlc; none where there are no logs. The database is closed by the caller. */
+static bool open_shipped(Info *f, DlcSession *s, DlcDatabase **db, Err *err)
+{
+	DlcStats stats = { 0 };
+	const char *path = dlc_session_shipped(s);
+	f->shipped = json_new(f->arena, JV_ARRAY);
+	if (path == NULL)
+		return true;
+	if (!database_open(s, path, DLC_READ, db, err) ||
+		dlc_database_stats(*db, &stats, failure_of(err)) != DLC_FAULT_NONE)
+		return false;
+	for (int i = 0; i < stats.ntarget; i++) {
+		Json *row = json_push(f->arena, f->shipped, json_new(f->arena, JV_OBJECT));
+		json_set(f->arena, row, "target", json_new_text(f->arena, stats.target[i].name));
+		json_set(f->arena, row, "runs", json_new_int(f->arena, stats.target[i].n));
+		if (!f->json)
+			printf("%-10s%s: %lld runs of others, read where there are no better records\n", i == 0 ? "shipped" : "",
+				stats.target[i].name, (long long)stats.target[i].n);
+	}
+	return true;
+}
+
 static bool run_info(const Args *args, Err *err)
 {
-	Info f = { .arena = args_arena(args), .probed = args_given(args, "probe"),
+	DlcDatabase *logs = NULL;
+	Info f = { .arena = args_arena(args), .json = args_given(args, "json"), .probed = args_given(args, "probe"),
 		.device = (int)args_int(args, "device", -1) };
 	DlcSession *s = session_open(err);
 	bool ok = s != NULL && dlc_session_info(s, &f.session, failure_of(err)) == DLC_FAULT_NONE &&
 		has_device(&f, s, err) && dlc_target_info(s, NULL, f.probed, &f.host, failure_of(err)) == DLC_FAULT_NONE;
-	if (ok && args_given(args, "json")) {
+	if (ok && f.json && (ok = open_shipped(&f, s, &logs, err))) {
 		f.devices = json_new(f.arena, JV_ARRAY);
 		f.missing = json_new(f.arena, JV_ARRAY);
 		json_push(f.arena, f.devices, target_json(f.arena, f.host, f.probed));
@@ -315,7 +341,9 @@ static bool run_info(const Args *args, Err *err)
 			print_probe(f.host);
 		list_devices(&f, s);
 		print_rest(f.session);
+		ok = open_shipped(&f, s, &logs, err);
 	}
+	dlc_database_close(logs);
 	dlc_session_close(s);
 	return ok;
 }

@@ -31,7 +31,7 @@ static void note(const char *sentence, void *arg)
 	(void)arg;
 	if (strncmp(last, sentence, sizeof last - 1) != 0)
 		fprintf(stderr, "dlc: %s\n", sentence);
-	snprintf(last, sizeof last, "%s", sentence);
+	snprintf(last, sizeof last, "%.*s", (int)sizeof last - 1, sentence);
 }
 
 static const char *command;
@@ -344,6 +344,23 @@ bool output_is_apart(const Args *args, DlcSession *s, const char *path, Err *err
 	       fail(err, ERR_USAGE, path, "is an input of this command, which would be overwritten; name another output");
 }
 
+/* The logs that came with dlc, last. What is wrong with them is told, and they are left out. */
+static void open_shipped(DlcSession *s, Databases *out)
+{
+	const char *path = dlc_session_shipped(s);
+	char text[sizeof(Err)];
+	Err why = { 0 };
+	if (path == NULL)
+		return;
+	if (database_open(s, path, DLC_READ, &out->at[out->n], &why)) {
+		out->n++;
+		return;
+	}
+	err_format(&why, text, sizeof text);
+	text[strcspn(text, "\n")] = 0;
+	note(text, NULL);
+}
+
 bool databases_open(const Args *args, DlcSession *s, bool write, Databases *out, Err *err)
 {
 	size_t n;
@@ -357,7 +374,7 @@ bool databases_open(const Args *args, DlcSession *s, bool write, Databases *out,
 		return database_open(s, NULL, DLC_WRITE, &(DlcDatabase *){ NULL }, err);
 	if (write && n == 0)
 		return fail(err, ERR_USAGE, "--tuning-db", "tuning needs a database to write to");
-	out->at = arena_array(args_arena(args), DlcDatabase *, n + 1);
+	out->at = arena_array(args_arena(args), DlcDatabase *, n + 2);
 	/* The one that is written comes last, so that none is made where another cannot be read. */
 	for (size_t k = 0; k < n; k++) {
 		size_t i = write ? (k + 1) % n : k;
@@ -379,6 +396,8 @@ bool databases_open(const Args *args, DlcSession *s, bool write, Databases *out,
 		if (out->path == NULL || i == 0)
 			out->path = path[i];
 	}
+	if (n > 0 || (!asked && !named))
+		open_shipped(s, out);
 	return true;
 }
 

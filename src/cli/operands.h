@@ -41,7 +41,8 @@ typedef struct Databases {
 
 /*
  * Opens what --tuning-db says: all for reading, the first for writing where `write`. When it is only read, the database
- * that neither --tuning-db nor DLC_TUNING_DB names may be missing, or have no place (no HOME).
+ * that neither --tuning-db nor DLC_TUNING_DB names may be missing, or have no place (no HOME). The logs that came with
+ * dlc come last, unless it was said that there is no database.
  */
 bool databases_open(const Args *args, DlcSession *s, bool write, Databases *out, Err *err);
 void databases_close(Databases *d);

@@ -234,3 +234,47 @@ bool db_export_task(Db *db, Hash workload, DbLineFn f, void *arg, Err *err)
 	arena_free(a);
 	return ok;
 }
+
+/* ---- the best alone ---- */
+
+typedef struct Best {
+	Db *db;
+	int most;
+	int64_t floor_ns;
+	Map *ids;
+	Err *err;
+} Best;
+
+static bool mark_best(const DbTask *t, void *arg)
+{
+	const Best *b = arg;
+	DbKey key = { .workload = t->workload, .target = t->target, .epoch = t->epoch, .floor_ns = b->floor_ns };
+	if (t->epoch < 0)
+		return true;
+	Arena *a = arena_new();
+	DbChoice *c = arena_array(a, DbChoice, b->most + 1);
+	int n = 0;
+	bool ok = db_rank((DbSet){ &b->db, 1 }, &key, c, b->most, &n, a, b->err);
+	for (int i = 0; ok && i < n; i++) {
+		const Hash named[] = { c[i].run.id, c[i].run.workload, c[i].run.target, c[i].run.env, c[i].run.session };
+		for (size_t k = 0; k < sizeof named / sizeof *named; k++)
+			map_add_bytes(b->ids, &named[k], sizeof named[k]);
+	}
+	arena_free(a);
+	return ok;
+}
+
+bool db_export_best(Db *db, int most, int64_t floor_ns, DbLineFn f, void *arg, Err *err)
+{
+	Err why = { 0 };
+	Arena *a = arena_new();
+	Map ids = MAP_OF(a);
+	Best b = { db, most, floor_ns, &ids, &why };
+	Part p = { db, &ids, f, arg };
+	bool ok = db_each_task(db, mark_best, &b, &why) && why.code == ERR_NONE;
+	if (!ok && err != NULL)
+		*err = why;
+	ok = ok && db_export(db, put_marked, &p, err);
+	arena_free(a);
+	return ok;
+}

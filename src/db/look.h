@@ -21,6 +21,12 @@ bool db_each_verified(Db *db, Hash workload, Hash target, RunFn f, void *arg, Er
 /* The lines that have to do with one workload, as db_export prints them. */
 bool db_export_task(Db *db, Hash workload, DbLineFn f, void *arg, Err *err);
 
+/*
+ * Of each workload on each target, with the newest code that ran there, the `most` best schedules: the fastest run of
+ * each, and what it names. What else the database has is left out, closings too, which list all runs of a session.
+ */
+bool db_export_best(Db *db, int most, int64_t floor_ns, DbLineFn f, void *arg, Err *err);
+
 typedef struct DbSession {
 	Hash id;
 	int64_t runs, ok;

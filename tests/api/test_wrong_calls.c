@@ -191,6 +191,7 @@ START_TEST(a_null_pointer_is_refused)
 	null(dlc_database_stats(NULL, &stats, &why), "d");
 	null(dlc_database_export(d, NULL, NULL, NULL, &why), "each");
 	null(dlc_database_report(d, NULL, NULL, NULL, &why), "take");
+	null(dlc_database_export_best(d, 1, NULL, NULL, &why), "each");
 	null(dlc_database_import(d, NULL, "", 0, &count, &why), "name");
 	null(dlc_database_import(d, "x", NULL, 4, &count, &why), "text");
 	null(dlc_database_import(d, "x", "", 0, NULL, &why), "count");

@@ -2,9 +2,9 @@
 """logs.py BUILD: folders of logs as databases, from the command line.
 
 Every check is a function; its first line says what a user may rely on."""
-import glob, json, os, shutil, subprocess
+import glob, json, os, shutil, subprocess, sys
 
-from world import ENV, TMP, lines, main, run
+from world import BUILD, ENV, TMP, lines, main, run
 
 MODEL = ["squeezenet1_1", "--shape=data=1,3,35,35"]
 TEAM = TMP + "/team"
@@ -122,5 +122,65 @@ def what_is_not_there():
     hits, _ = compiled(env=dict(ENV, DLC_TUNING_DB=TEAM))
     assert hits == compiled("--tuning-db=" + TEAM)[0]
 
+def shipped(**more):
+    """The environment of a new user whose dlc came with these logs."""
+    new = f"{TMP}/new{len(glob.glob(TMP + '/new*'))}"
+    os.makedirs(new)
+    return dict(ENV, XDG_DATA_HOME=new + "/data", XDG_CACHE_HOME=new + "/cache", DLC_TUNING_LOGS=TMP + "/ship", **more)
+
+def logs_are_shipped():
+    """In an empty home compile hits what is shipped, unless there is to be no database; dlc info says what it is."""
+    ran = {json.loads(l)["workload"] for l in db("best", TEAM, "--json").stdout.splitlines()}
+    open(TMP + "/best.jsonl", "w").write(db("export", TEAM, "--best=1").stdout)
+    os.makedirs(TMP + "/ship")
+    assert compiled(env=shipped())[0]["exact"] == 0 # an empty folder is normal
+    assert json.loads(run("dlc-info", "--json", env=shipped()).stdout)["shipped"] == []
+    db("import", TMP + "/ship/cpu/", TMP + "/best.jsonl")
+    env = shipped()
+    hits, said = compiled(env=env)
+    assert hits["exact"] == len(ran) and said == "", (hits, said)
+    for none in (compiled("--tuning-db=none", env=env), compiled(env=dict(env, DLC_TUNING_DB="none"))):
+        assert none[0]["exact"] == 0, none
+    row, = json.loads(run("dlc-info", "--json", env=env).stdout)["shipped"]
+    assert row["runs"] == len(ran) and row["target"].startswith("cpu:"), row
+    assert f"{row['target']}: {len(ran)} runs" in run("dlc-info", env=env).stdout
+    assert "of others" in run("dlc-compile", *MODEL, "-o", TMP + "/m.dlcb", "--explain", env=env).stdout
+    # The user's own come first.
+    run("dlc-tune", *MODEL, "--trials=4", env=env)
+    said = run("dlc-compile", *MODEL, "-o", TMP + "/m.dlcb", "--explain", env=env).stdout
+    assert "of others" in said and any("exact" in l and "of others" not in l for l in said.splitlines()), said
+
+def the_best_alone():
+    """export --best has N schedules of each task, what they name, and nothing else; it imports whole."""
+    every = [json.loads(l) for l in lines(TEAM)]
+    best = {json.loads(l)["record"] for l in db("best", TEAM, "--json").stdout.splitlines()}
+    one, two = ([json.loads(l) for l in db("export", TEAM, f"--best={n}").stdout.splitlines()] for n in (1, 2))
+    assert {r["id"] for r in one if r["kind"] == "run"} == best
+    assert all(r in every for r in two) and len(one) <= len(two) < len(every)
+    per = {}
+    for r in two:
+        if r["kind"] == "run":
+            per.setdefault(r["workload"], set()).add(r["trace"])
+    assert {r["id"] for r in two if r["kind"] == "workload"} == set(per) and max(map(len, per.values())) <= 2
+    assert not any(r["kind"] == "closing" for r in two)
+    p = db("import", TMP + "/two.sqlite", "-", input="\n".join(json.dumps(r, sort_keys=True, separators=(",", ":"),
+        ensure_ascii=False) for r in two))
+    assert p.stdout == f"{len(two)} new, 0 known, 0 skipped\n", p.stdout
+    db("export", TEAM, "12", "--best=1", want=2)
+
+def retune():
+    """tools/retune fills a folder of a target, and a second call tunes nothing again."""
+    tool = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tools/retune")
+    words = [sys.executable, tool, "--build=" + BUILD, f"--work={TMP}/work", "--network=mlp", "--budget=2s",
+             f"--out={TMP}/out"]
+    for turn in range(2):
+        p = subprocess.run(words, env=ENV, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=200)
+        assert p.returncode == 0 and ("mlp host t1 2s" in p.stdout) == (turn == 0), (p.stdout, p.stderr[-300:])
+        log, = segments(TMP + "/out")
+        assert "/cpu-" in log and json.loads(open(log).readline())["kind"] == "log"
+    env = dict(shipped(), DLC_TUNING_LOGS=TMP + "/out")
+    p = run("dlc-compile", "mlp", "-o", TMP + "/m.dlcb", "--json", "--require=exact", env=env)
+    assert json.loads(p.stdout)["hits"]["exact"] > 0
+
 main(a_folder_is_a_database, own_records_outlive_the_cache, a_colleagues_folder, lines_go_in_and_out, damage_is_named,
-     places_that_cannot_be_written, what_is_not_there)
+     places_that_cannot_be_written, what_is_not_there, the_best_alone, logs_are_shipped, retune)

@@ -26,7 +26,7 @@ OTHERS = {
 # The files of programs, of what the library passes to its children, and of what the environment says.
 PROGRAMS = re.compile(
     r"src/(cli/|run/|base/args|base/user_folder\.c|worker/worker_program|api/(session|folders)\.c)|(?!src/)")
-VARIABLE = re.compile(r"\b(?:DLC_(?:TUNING_DB|CONFIGS|CODE_CACHE)|XDG_\w+|HOME)\b")
+VARIABLE = re.compile(r"\b(?:DLC_(?:TUNING_DB|TUNING_LOGS|CONFIGS|CODE_CACHE)|XDG_\w+|HOME)\b")
 OPTION = re.compile(r"(?<![\w-])--([a-z][a-z-]*[a-z]|[a-z])\b")
 PATH = re.compile(r"(?<![\w/.-])((?:src|docs|tests|bench|scripts|examples|configs|man|include)/[\w./-]*\w)")
 

@@ -7,7 +7,7 @@ import hashlib, json, os, struct, subprocess, sys, tempfile, time
 sys.dont_write_bytecode = True
 BUILD = os.path.abspath(sys.argv[1])
 TMP = tempfile.mkdtemp(prefix=f"dlc-{os.path.basename(sys.argv[0]).removesuffix('.py')}.")
-ENV = dict(os.environ, XDG_DATA_HOME=TMP + "/data", XDG_CACHE_HOME=TMP + "/cache")
+ENV = dict(os.environ, XDG_DATA_HOME=TMP + "/data", XDG_CACHE_HOME=TMP + "/cache", DLC_TUNING_LOGS="none")
 ENV.pop("DLC_TUNING_DB", None)
 
 def run(program, *args, want=0, **how):
