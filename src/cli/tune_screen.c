@@ -279,6 +279,11 @@ static void report_left_out(const DlcTuneResult *r)
 /* What both networks took in turn; a difference that other rounds might not show is none. */
 static void print_gain(FILE *out, const DlcTuneResult *r)
 {
+	if (r->gain_least == 1 && r->gain_most == 1) {
+		fprintf(out, "network %.3f ms with the default schedules, which stay: others were not faster beyond noise\n",
+			r->default_network_ms);
+		return;
+	}
 	fprintf(out,
 		"network %.3f ms with the best schedules, %.3f ms with the default ones", r->network_ms, r->default_network_ms);
 	if (r->gain_least > 1)

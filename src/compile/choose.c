@@ -402,6 +402,23 @@ KernelSet *compile_without_default(
 	return without_default(&c, tried, refused);
 }
 
+bool compile_timed_inside(const Task *task, const CompileOptions *o, bool *is, Err *err)
+{
+	DbSet set = { o->db, o->ndb };
+	DbChoice c;
+	DbKey key = { .workload = task->id,
+		.target = target_id(o->target),
+		.epoch = CODEGEN_EPOCH,
+		.floor_ns = roof_floor_ns(task, o->target),
+		.whose = DB_OWN };
+	Arena *a = arena_new();
+	int n = 0;
+	bool ok = db_rank(set, &key, &c, 1, &n, a, err);
+	*is = ok && n > 0 && c.stage == STAGE_NETWORK;
+	arena_free(a);
+	return ok;
+}
+
 bool compile_recorded_ms(const Task *task, const CompileOptions *o, DbWhose whose, double *ms, Err *err)
 {
 	Arena *a = arena_new();

@@ -42,5 +42,7 @@ KernelSet *compile_without_default(
  * DB_DECIDED or DB_OWN.
  */
 bool compile_recorded_ms(const Task *task, const CompileOptions *o, DbWhose whose, double *ms, Err *err);
+/* Whether this user has timed a schedule of the task inside a network. */
+bool compile_timed_inside(const Task *task, const CompileOptions *o, bool *is, Err *err);
 
 #endif

@@ -57,6 +57,29 @@ static Costs costs_of(Arena *a, int tasks, const CompileOptions *o, DbWhose whos
 	return c;
 }
 
+static bool timed_inside(const Alternative *x, const Costs *c, bool *is, Err *err)
+{
+	*is = true;
+	for (int i = 0; i < x->ngroup && *is; i++)
+		if (!compile_timed_inside(x->group[i].task, c->o, is, err))
+			return false;
+	return true;
+}
+
+/*
+ * A tuner that found the network slower with an alternative has stored no times inside the network for its Tasks. So
+ * they are asked for where the first alternative's Tasks have them. A tuner itself tries what is fast alone.
+ */
+static bool admitted(const Region *x, int k, const Costs *c, bool *is, Err *err)
+{
+	bool first;
+	*is = true;
+	if (k == 0 || c->o->trace_of != NULL || c->whose != DB_OWN)
+		return true;
+	return timed_inside(&x->alternative[0], c, &first, err) &&
+		(!first || timed_inside(&x->alternative[k], c, is, err));
+}
+
 /* *choice < 0: the first alternative has no time, so the others cannot be compared with it. */
 static bool choose_region(const Region *x, const Costs *c, int *choice, Err *err)
 {
@@ -74,6 +97,10 @@ static bool choose_region(const Region *x, const Costs *c, int *choice, Err *err
 			return true;
 	}
 	*choice = graph_choose(x, c->ms);
+	bool is;
+	if (!admitted(x, *choice, c, &is, err))
+		return false;
+	*choice = is ? *choice : 0;
 	return true;
 }
 

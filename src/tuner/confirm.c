@@ -2,44 +2,35 @@
  * The choice confirmed inside the network.  Alone a kernel finds other caches, and other neighbours on a second
  * thread, than between its neighbours: what is faster alone need not be faster there.  So the network is compiled
  * several times: with the default schedules, with those that were fastest alone, with the second ones, and with
- * what databases held before; all are timed in turn, step by step.  Of each task the schedule that took least counts,
- * by records of the stage `network`; the network made of these is timed in turn with the default one, and both
- * figures are told.
+ * what databases held before; all are timed in turn, step by step.  duel.c makes networks of what that says, and
+ * chooses one of them or the default.  Records of the stage `network` make dlc-compile choose the same, and both
+ * networks' figures are told.
  *
  * Steps of one network are timed in the same runs, so that one pass compares candidates of all tasks.
  */
+#include "tuner/duel.h"
 #include "tuner/run.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-/* Networks that are timed in turn: all defaults, what is fastest alone, the second alone, what was recorded. */
-enum { PLAIN, ALONE, SECOND, RECORDED, VARIANTS, CHOSEN = ALONE /* from the second pass on */ };
-
-/* One schedule of a task inside the network: nanoseconds of a call, by rounds of any variant that had it. */
-typedef struct Figure {
-	const char *trace;
-	VEC(double) ns;
-	int64_t samples;
-} Figure;
-
-typedef struct Figures {
+/* One task: its schedules, by number as in DuelTask; [0] is its default. */
+typedef struct Contest {
 	TaskRun *run;
-	const char *want[VARIANTS]; /* traces; NULL: the default */
-	bool confirmed; /* the databases have this user's times of the network */
-	VEC(Figure) at;
-} Figures;
+	const char *trace[DUEL_SCHEDULES];
+	DuelTask *duel;
+	const char *told; /* the schedule of the network that is told; NULL: that network does not run the task */
+	bool confirmed;   /* the databases have this user's times of the network */
+} Contest;
 
 typedef struct Confirm {
 	Tuner *t;
 	Arena *arena;
-	Figures *of; /* of each task that is tuned */
-	int variant; /* that is being compiled */
-	Compiled *net[VARIANTS]; /* NULL: like another one */
-	double ms[VARIANTS][TUNE_MOST_ROUNDS];
-	int rounds; /* that have been told */
+	Contest *of; /* of each task that is tuned */
+	Duel duel;
+	const int *pick;  /* of the network that is being compiled */
+	double settle_ms; /* when the rounds that settle the choice began; 0: not yet */
 } Confirm;
 
 /* ---- compiling ---- */
@@ -84,11 +75,11 @@ double confirm_ms(const Tuner *t)
 {
 	/* No kernel's code takes longer than its trial did. */
 	double compile = fmax(tuner_trial_ms(t) * t->progress->ntask, t->compile_ms);
-	double rounds = TUNE_FIRST_ROUNDS * round_ms(t, TUNE_CONFIRMED_EACH) + TUNE_ROUNDS * round_ms(t, 2);
+	double rounds = TUNE_FIRST_ROUNDS * round_ms(t, TUNE_CONFIRMED_EACH) + TUNE_USUAL_ROUNDS * round_ms(t, 2);
 	return t->plain != NULL ? TUNE_COMPILES * compile + rounds : 0;
 }
 
-static Figures *figures_of(const Confirm *x, const Task *task)
+static Contest *contest_of(const Confirm *x, const Task *task)
 {
 	for (int i = 0; i < x->t->progress->ntask; i++)
 		if (memcmp(&x->of[i].run->task->id, &task->id, sizeof(Hash)) == 0)
@@ -112,36 +103,90 @@ static bool held(const Confirm *x, const Task *task, DbWhose whose, DbChoice *ou
 static const char *wanted_trace(const Task *task, void *arg)
 {
 	const Confirm *x = arg;
-	const Figures *f = figures_of(x, task);
+	const Contest *f = contest_of(x, task);
 	DbChoice c;
-	return f != NULL ? f->want[x->variant] : held(x, task, DB_DECIDED, &c) ? c.run.trace : NULL;
+	return f != NULL ? f->trace[x->pick[f - x->of]] : held(x, task, DB_DECIDED, &c) ? c.run.trace : NULL;
 }
 
-/* The fastest two of a task alone, and what the databases held. */
-static void want(const Confirm *x, Figures *f)
+static bool make(void *arg, DuelNetwork *net, Err *err)
+{
+	Confirm *x = arg;
+	(void)err; /* network_why has it */
+	x->pick = net->pick;
+	net->made = confirm_compile(x->t, wanted_trace, x);
+	return net->made != NULL;
+}
+
+/* ---- what is known before ---- */
+
+/* The number of a trace among a task's schedules; -1: it is none of them. */
+static int schedule_of(const Contest *f, const char *trace)
+{
+	for (int k = 0; k < f->duel->n; k++)
+		if (strcmp(f->trace[k], trace) == 0)
+			return k;
+	return -1;
+}
+
+/* Its number, among them from now on; 0 where it failed alone. */
+static int add_schedule(Contest *f, const char *trace)
+{
+	const Outcome *k = outcome_find(&f->run->known, trace), *plain = outcome_find(&f->run->known, f->trace[0]);
+	int at = schedule_of(f, trace);
+	if (at >= 0 || (k != NULL && k->ns < 0))
+		return at >= 0 ? at : 0;
+	at = f->duel->n++;
+	f->trace[at] = trace;
+	f->duel->prior_se[at] = INFINITY;
+	if (k == NULL || plain == NULL || k->ns <= 0 || plain->ns <= 0)
+		return at;
+	bool raced = k->scatter > 0 && plain->scatter > 0;
+	f->duel->prior[at] = log(plain->ns / k->ns) * (raced ? 1 : TUNE_LUCK);
+	f->duel->prior_se[at] = raced ? hypot(k->scatter, plain->scatter) : TUNE_SCATTER;
+	return at;
+}
+
+/* What earlier sessions saw inside networks is nearer to the truth than times alone. */
+static bool add_recorded(const Confirm *x, Contest *f, int *at)
+{
+	DbSet set = task_run_databases(x->t->means, x->arena);
+	DbKey key = task_run_key(f->run);
+	DbChoice c, plain;
+	bool there;
+	*at = -1;
+	if (!held(x, f->run->task, DB_OWN, &c))
+		return false;
+	*at = add_schedule(f, c.run.trace);
+	key.whose = DB_OWN;
+	key.alone = false;
+	if (c.stage != STAGE_NETWORK || *at == 0)
+		return c.stage == STAGE_NETWORK;
+	f->duel->base = *at;
+	if (db_of_trace(set, &key, f->trace[0], &plain, &there, x->arena, NULL) && there && plain.stage == STAGE_NETWORK) {
+		f->duel->prior[*at] = log((double)plain.ns / (double)c.ns);
+		f->duel->prior_se[*at] = TUNE_SCATTER;
+	}
+	return true;
+}
+
+/* The fastest two of a task alone, and what the databases held: their numbers. */
+static void want(const Confirm *x, Contest *f, int pick[3])
 {
 	for (size_t i = 0; i < f->run->doubt.n; i++) /* there was no time to measure them again */
 		outcome_find(&f->run->known, f->run->doubt.at[i])->ns = -1;
 	f->run->doubt.n = 0;
 	Outcome **ranked;
 	int n = 0, all = outcome_ranked(&f->run->known, x->arena, &ranked);
-	const char *first[2] = { NULL, NULL };
+	f->duel->runs = f->run->state->weight > 0;
+	f->duel->n = 1;
+	f->trace[0] = f->run->default_trace;
+	pick[0] = pick[1] = 0;
 	for (int i = 0; i < all && n < 2; i++)
-		if (i == 0 || strcmp(ranked[i]->trace, f->run->default_trace) != 0)
-			first[n++] = ranked[i]->trace;
-	f->want[ALONE] = first[0];
-	f->want[SECOND] = n > 1 && strcmp(first[0], f->run->default_trace) != 0 ? first[1] : first[0];
-	DbChoice c;
-	bool there = held(x, f->run->task, DB_OWN, &c);
-	f->want[RECORDED] = there ? c.run.trace : first[0];
-	f->confirmed = there && c.stage == STAGE_NETWORK;
-}
-
-static bool is_trace(const Figures *f, const char *a, const char *b)
-{
-	a = a != NULL ? a : f->run->default_trace;
-	b = b != NULL ? b : f->run->default_trace;
-	return strcmp(a, b) == 0;
+		if (i == 0 || strcmp(ranked[i]->trace, f->trace[0]) != 0)
+			pick[n++] = add_schedule(f, ranked[i]->trace);
+	pick[1] = n > 1 && pick[0] != 0 ? pick[1] : pick[0];
+	f->confirmed = add_recorded(x, f, &pick[2]);
+	pick[2] = pick[2] >= 0 ? pick[2] : pick[0];
 }
 
 /*
@@ -157,261 +202,224 @@ static bool is_like_default(const Tuner *t)
 	return true;
 }
 
-/* Whether the variant would be the same as an earlier one. */
-static bool is_new(const Confirm *x, int variant)
-{
-	for (int v = PLAIN; v < variant; v++) {
-		bool same = v != PLAIN || is_like_default(x->t);
-		for (int i = 0; i < x->t->progress->ntask && same; i++)
-			same = x->of[i].run->state->weight == 0 || is_trace(&x->of[i], x->of[i].want[v], x->of[i].want[variant]);
-		if (same && (v == PLAIN || x->net[v] != NULL))
-			return false;
-	}
-	return true;
-}
-
-static bool compile_variant(Confirm *x, int variant)
-{
-	x->variant = variant;
-	x->net[variant] = confirm_compile(x->t, wanted_trace, x);
-	return x->net[variant] != NULL;
-}
-
 /* ---- timing ---- */
 
-/* What each task took of a network's run. */
-static void take_steps(Confirm *x, const Compiled *c, const MeasureNetwork *net)
+/* What each task took of a network's run; where two networks have one schedule, the mean of both. */
+static void take_steps(Confirm *x, const Compiled *c, const MeasureNetwork *net, int round)
 {
 	for (int k = 0; k < c->partition->ntask; k++) {
-		Figures *f = figures_of(x, c->partition->task[k]);
+		Contest *f = contest_of(x, c->partition->task[k]);
+		int at = f != NULL ? schedule_of(f, c->task[k].trace) : -1;
 		double ns = 0;
 		for (int s = 0; s < c->nstep; s++)
 			ns += c->step_task[s] == k ? (double)net->step_ns[s] : 0;
-		if (f == NULL || ns <= 0)
+		if (at < 0 || ns <= 0)
 			continue;
-		const char *trace = c->task[k].trace;
-		size_t i = 0;
-		while (i < f->at.n && strcmp(f->at.at[i].trace, trace) != 0)
-			i++;
-		if (i == f->at.n)
-			vec_push(x->arena, &f->at, ((Figure){ .trace = trace }));
-		Figure *one = &f->at.at[i];
-		vec_push(x->arena, &one->ns, ns / c->partition->task[k]->weight);
-		one->samples += net->samples;
+		double *to = &f->duel->ns[at][round];
+		ns /= c->partition->task[k]->weight;
+		*to = *to > 0 ? sqrt(*to * ns) : ns;
+		f->duel->samples[at] += net->samples;
 	}
 }
 
 /* One turn of each network. */
-static bool time_round(Confirm *x, int round, Err *err)
+static bool time_round(void *arg, DuelNetwork *const *which, int n, int round, Err *err)
 {
-	MeasureNetwork net[VARIANTS];
-	int of[VARIANTS], n = 0;
-	for (int v = PLAIN; v < VARIANTS; v++)
-		if (x->net[v] != NULL) {
-			net[n] = (MeasureNetwork){ .bundle = x->net[v]->bundle,
-				.bytes = x->net[v]->bundle_bytes,
-				.nstep = x->net[v]->nstep,
-				.step_ns = arena_array(x->arena, int64_t, x->net[v]->nstep + 1) };
-			of[n++] = v;
-		}
-	if (!measure_networks(x->t->means->measure, net, n, (int)TUNE_TRAIN_MS, err))
+	Confirm *x = arg;
+	Tuner *t = x->t;
+	MeasureNetwork net[DUEL_NETWORKS];
+	if (n == 2 && x->settle_ms == 0 && round >= TUNE_FIRST_ROUNDS)
+		x->settle_ms = tuner_now(t);
+	tuner_say(t, TUNE_NETWORK, TUNE_ROUNDS * round_ms(t, n));
+	for (int i = 0; i < n; i++) {
+		const Compiled *c = which[i]->made;
+		net[i] = (MeasureNetwork){ .bundle = c->bundle,
+			.bytes = c->bundle_bytes,
+			.nstep = c->nstep,
+			.step_ns = arena_array(x->arena, int64_t, c->nstep + 1) };
+	}
+	if (!measure_networks(t->means->measure, net, n, (int)TUNE_TRAIN_MS, err))
 		return false;
 	for (int i = 0; i < n; i++) {
-		x->ms[of[i]][round] = (double)net[i].median_ns / 1e6;
-		take_steps(x, x->net[of[i]], &net[i]);
+		which[i]->ms[round] = (double)net[i].median_ns / 1e6;
+		take_steps(x, which[i]->made, &net[i], round);
 	}
 	return true;
 }
 
-static bool is_time(const Confirm *x, int round, int rounds, int networks)
+static int rounds_left(void *arg, int makes, int networks)
 {
+	const Confirm *x = arg;
 	const Tuner *t = x->t;
-	return round < rounds && !tune_stopped(t->means) &&
-		(round == 0 || tuner_now(t) + round_ms(t, networks) < tuner_deadline(t));
-}
-
-/* Other work on the machine only adds: of several medians the least is nearest to the truth. */
-static double least(const double *v, int n)
-{
-	double x = n > 0 ? v[0] : 0;
-	for (int i = 1; i < n; i++)
-		x = fmin(x, v[i]);
-	return x;
-}
-
-static bool seen_twice(const double *v, int n)
-{
-	int near = 0;
-	for (int i = 0; i < n; i++)
-		near += v[i] <= least(v, n) * TUNE_CONFIRMED;
-	return near > 1;
-}
-
-/* ---- choosing ---- */
-
-static int by_value(const void *pa, const void *pb)
-{
-	double a = *(const double *)pa, b = *(const double *)pb;
-	return (a > b) - (a < b);
-}
-
-static double median(Arena *a, const double *v, size_t n)
-{
-	double *w = arena_copy(a, v, sizeof *v * n);
-	qsort(w, n, sizeof *w, by_value);
-	return (w[(n - 1) / 2] + w[n / 2]) / 2;
-}
-
-static const Figure *fastest(const Confirm *x, const Figures *f, double *ns)
-{
-	const Figure *best = NULL;
-	for (size_t i = 0; i < f->at.n; i++) {
-		const Outcome *k = outcome_find(&f->run->known, f->at.at[i].trace);
-		double m = median(x->arena, f->at.at[i].ns.at, f->at.at[i].ns.n);
-		if (k != NULL && k->ns < 0)
-			continue; /* it failed alone */
-		if (best == NULL || m < *ns) {
-			best = &f->at.at[i];
-			*ns = m;
-		}
-	}
-	return best;
-}
-
-/* The fastest of each task; whether that is another network than those that are there. */
-static bool choose(Confirm *x)
-{
-	bool like[VARIANTS] = { false };
-	for (int v = PLAIN; v < VARIANTS; v++)
-		like[v] = x->net[v] != NULL && (v != PLAIN || is_like_default(x->t));
-	for (int i = 0; i < x->t->progress->ntask; i++) {
-		Figures *f = &x->of[i];
-		double ns;
-		const Figure *best = fastest(x, f, &ns);
-		const char *trace = best != NULL ? best->trace : f->want[ALONE];
-		for (int v = PLAIN; v < VARIANTS; v++)
-			like[v] = like[v] && (f->run->state->weight == 0 || is_trace(f, f->want[v], trace));
-		f->want[CHOSEN] = trace;
-	}
-	for (int v = PLAIN; v < VARIANTS; v++)
-		if (like[v]) {
-			x->net[CHOSEN] = x->net[v];
-			return false;
-		}
-	return true;
+	double end = tuner_deadline(t), now = tuner_now(t);
+	if (x->settle_ms > 0)
+		end = fmin(end, x->settle_ms + TUNE_SETTLE_MS);
+	double n = (end - now - makes * t->compile_ms) / round_ms(t, networks);
+	return tune_stopped(t->means) || n < 1 ? 0 : (int)fmin(n, DUEL_ROUNDS);
 }
 
 /* ---- telling ---- */
 
-static bool store(Confirm *x, Figures *f, const Figure *one, Err *err)
+static double median_of(double *v, int n)
 {
-	TaskRun *r = f->run;
-	const Outcome *k = outcome_find(&r->known, one->trace);
-	double m = median(x->arena, one->ns.at, one->ns.n);
-	double *apart = arena_copy(x->arena, one->ns.at, sizeof *one->ns.at * one->ns.n);
-	MeasureResult result = { .status = RUN_OK,
-		.median_ns = (int64_t)m,
-		.min_ns = (int64_t)least(one->ns.at, (int)one->ns.n),
-		.samples = one->samples,
-		.max_err_e9 = k != NULL ? k->err_e9 : -1,
-		.clock = "wall",
-		.stage = run_stage_text(STAGE_NETWORK) };
-	for (size_t i = 0; i < one->ns.n; i++)
-		apart[i] = fabs(apart[i] - m);
-	result.mad_ns = (int64_t)median(x->arena, apart, one->ns.n);
-	if (k == NULL || k->ns < 0 || k->err_e9 < 0 || m < 1)
-		return true; /* its outputs were not compared, or are wrong */
-	x->t->submitted++;
-	return tuner_store(x->t, r, one->trace, &result, err);
+	for (int i = 1; i < n; i++)
+		for (int k = i; k > 0 && v[k] < v[k - 1]; k--) {
+			double swap = v[k];
+			v[k] = v[k - 1];
+			v[k - 1] = swap;
+		}
+	return n > 0 ? (v[(n - 1) / 2] + v[n / 2]) / 2 : 0;
 }
 
-/* 95 % of what the mean of the logarithms may be: Student's t. */
+/* Of the network and the default one, by the same rounds. */
+static double network_ms(const Duel *d, int net)
+{
+	double v[DUEL_ROUNDS];
+	int n = 0;
+	for (int r = d->since; r < d->round; r++)
+		if (d->net[net].ms[r] > 0 && d->net[d->chosen].ms[r] > 0)
+			v[n++] = d->net[net].ms[r];
+	return median_of(v, n);
+}
+
 static void note_gain(const Confirm *x)
 {
-	static const double t95[TUNE_MOST_ROUNDS] = { 0, 12.7, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26, 2.23, 2.20 };
+	const Duel *d = &x->duel;
 	TuneResult *s = x->t->result;
-	double sum = 0, square = 0, n = x->rounds;
-	for (int i = 0; i < x->rounds; i++) {
-		double g = log(x->ms[PLAIN][i] / x->ms[CHOSEN][i]);
-		sum += g;
-		square += g * g;
+	s->network_ms = network_ms(d, d->chosen);
+	s->default_network_ms = network_ms(d, 0);
+	if (d->chosen == 0 || d->gain.n > 1) {
+		s->gain[0] = exp(d->gain.mean - d->gain.half);
+		s->gain[1] = exp(d->gain.mean + d->gain.half);
 	}
-	if (x->rounds < 2)
-		return;
-	double half = t95[x->rounds - 1] * sqrt(fmax(0, (square - sum * sum / n) / (n - 1)) / n);
-	s->gain[0] = exp(sum / n - half);
-	s->gain[1] = exp(sum / n + half);
 }
 
-/* The rows of the table: one figure for one schedule, the default's and the best one's of the same rounds. */
-static void note_tasks(const Confirm *x)
+/* What the told network runs. The rows of the table: the default's figure and that of the told schedule. */
+static void note_tasks(const Confirm *x, const Compiled *told)
 {
-	for (int i = 0; i < x->t->progress->ntask; i++) {
-		Figures *f = &x->of[i];
-		TaskProgress *s = f->run->state;
-		double ns;
-		const Figure *best = fastest(x, f, &ns);
-		if (best == NULL)
+	for (int k = 0; k < told->partition->ntask; k++) {
+		Contest *f = contest_of(x, told->partition->task[k]);
+		int at = f != NULL ? schedule_of(f, told->task[k].trace) : -1;
+		double ns = at >= 0 ? duel_ns(f->duel, at) : 0, plain = f != NULL ? duel_ns(f->duel, 0) : 0;
+		if (f != NULL)
+			f->told = told->task[k].trace;
+		if (ns <= 0)
 			continue;
-		const Outcome *alone = outcome_find(&f->run->known, best->trace);
-		s->alone_ms = alone != NULL && alone->ns > 0 ? alone->ns / 1e6 : 0;
-		task_run_confirm(f->run, best->trace, ns);
-		for (size_t k = 0; k < f->at.n; k++)
-			if (is_trace(f, f->at.at[k].trace, NULL))
-				s->default_ms = median(x->arena, f->at.at[k].ns.at, f->at.at[k].ns.n) / 1e6;
+		const Outcome *alone = outcome_find(&f->run->known, f->told);
+		f->run->state->alone_ms = alone != NULL && alone->ns > 0 ? alone->ns / 1e6 : 0;
+		task_run_confirm(f->run, f->told, ns);
+		if (plain > 0)
+			f->run->state->default_ms = plain / 1e6;
 	}
+}
+
+/* ---- storing ---- */
+
+static bool may_store(const Contest *f, int at)
+{
+	const Outcome *k = outcome_find(&f->run->known, f->trace[at]);
+	return duel_ns(f->duel, at) >= 1 && k != NULL && k->ns >= 0 &&
+	       k->err_e9 >= 0; /* else its outputs were not compared */
+}
+
+static bool store(const Confirm *x, const Contest *f, int at, Err *err)
+{
+	const Outcome *k = outcome_find(&f->run->known, f->trace[at]);
+	double v[DUEL_ROUNDS], m = duel_ns(f->duel, at);
+	int n = 0;
+	MeasureResult result = { .status = RUN_OK,
+		.median_ns = (int64_t)m,
+		.min_ns = (int64_t)m,
+		.samples = f->duel->samples[at],
+		.max_err_e9 = k->err_e9,
+		.clock = "wall",
+		.stage = run_stage_text(STAGE_NETWORK) };
+	for (int r = 0; r < DUEL_ROUNDS; r++)
+		if (f->duel->ns[at][r] > 0) {
+			result.min_ns = (int64_t)fmin((double)result.min_ns, f->duel->ns[at][r]);
+			v[n++] = fabs(f->duel->ns[at][r] - m);
+		}
+	result.mad_ns = (int64_t)median_of(v, n);
+	x->t->submitted++;
+	return tuner_store(x->t, f->run, f->trace[at], &result, err);
 }
 
 /*
- * All of a task, the fastest first, or nothing: a default that is the only one with a time of the network would come
- * before the schedule that it lost to.
+ * The databases choose what has the least time inside networks. What was timed in another session, or seems faster
+ * and is not, so far as noise lets us see, would come before the schedule that is told: its time is retracted.
  */
-static bool store_task(Confirm *x, Figures *f, Err *err)
+static bool retract_others(const Confirm *x, const Contest *f, Err *err)
 {
-	double ns;
-	const Figure *best = fastest(x, f, &ns);
-	if (best == NULL || !tuner_may(x->t, (int64_t)f->at.n))
+	DbChoice c;
+	Hash last = { 0 };
+	while (held(x, f->run->task, DB_OWN, &c) && c.stage == STAGE_NETWORK &&
+		   (f->told == NULL || strcmp(c.run.trace, f->told) != 0)) {
+		DbSet written = { &x->t->means->db, 1 };
+		if (memcmp(&last, &c.run.id, sizeof last) == 0 || db_run(written, c.run.id, x->arena, NULL) == NULL)
+			return true; /* another database has it, where nothing is written */
+		last = c.run.id;
+		if (!db_put_retraction(x->t->means->db, c.run.id,
+				f->told == NULL ? "the network without this Task was not slower"
+								: "timed again in turn with others, another schedule was chosen",
+				err))
+			return false;
+	}
+	return true;
+}
+
+static bool is_chosen(const Confirm *x, const Contest *f)
+{
+	DbChoice c;
+	return held(x, f->run->task, DB_OWN, &c) && c.stage == STAGE_NETWORK && strcmp(c.run.trace, f->told) == 0;
+}
+
+/* The told schedule, and those that were slower: what is stored must lead to the network that is told. */
+static bool store_task(const Confirm *x, const Contest *f, bool fresh, Err *err)
+{
+	int told = f->told != NULL ? schedule_of(f, f->told) : -1;
+	if (f->told == NULL)
+		return x->duel.chosen != 0 || x->duel.all_zero_is_default || retract_others(x, f, err);
+	if (told < 0 || (!fresh && is_chosen(x, f)))
 		return true;
-	bool ok = store(x, f, best, err);
-	for (size_t k = 0; ok && k < f->at.n; k++)
-		ok = &f->at.at[k] == best || store(x, f, &f->at.at[k], err);
-	return ok;
+	bool ok = true;
+	if (may_store(f, told) && tuner_may(x->t, 1))
+		ok = store(x, f, told, err);
+	for (int k = 0; ok && k < f->duel->n; k++)
+		if (k != told && may_store(f, k) && tuner_may(x->t, 1) && duel_ns(f->duel, k) > duel_ns(f->duel, told))
+			ok = store(x, f, k, err);
+	return ok && (!may_store(f, told) || retract_others(x, f, err));
 }
 
 /* ---- together ---- */
 
-static bool first_pass(Confirm *x, Err *err)
+static void open_duel(Confirm *x)
 {
 	Tuner *t = x->t;
-	for (int v = ALONE; v < VARIANTS && !tune_stopped(t->means); v++)
-		if (is_new(x, v) && (v == ALONE || tuner_now(t) + confirm_ms(t) < tuner_deadline(t)) && !compile_variant(x, v))
-			return false;
-	int n = 0;
-	for (int v = PLAIN; v < VARIANTS; v++)
-		n += x->net[v] != NULL;
-	for (int round = 0; n > 1 && is_time(x, round, TUNE_FIRST_ROUNDS, n); round++) {
-		tuner_say(t, TUNE_NETWORK, (TUNE_FIRST_ROUNDS - round) * round_ms(t, n) + TUNE_ROUNDS * round_ms(t, 2));
-		if (!time_round(x, round, err))
-			return false;
+	int n = t->progress->ntask;
+	x->of = arena_array(x->arena, Contest, n + 1);
+	x->duel = (Duel){ .arena = x->arena,
+		.task = arena_array(x->arena, DuelTask, n + 1),
+		.ntask = n,
+		.all_zero_is_default = is_like_default(t),
+		.default_may_win = t->ask->ntasks == 0,
+		.make = make,
+		.time = time_round,
+		.rounds = rounds_left,
+		.arg = x };
+	int *pick[3], *none = arena_array(x->arena, int, n + 1);
+	for (int v = 0; v < 3; v++)
+		pick[v] = arena_array(x->arena, int, n + 1);
+	for (int i = 0; i < n; i++) {
+		int of[3];
+		x->of[i] = (Contest){ .run = &t->run[i], .duel = &x->duel.task[i] };
+		want(x, &x->of[i], of);
+		for (int v = 0; v < 3; v++)
+			pick[v][i] = of[v];
 	}
-	return true;
-}
-
-static bool second_pass(Confirm *x, Err *err)
-{
-	Tuner *t = x->t;
-	if (choose(x) && !compile_variant(x, CHOSEN))
-		return false;
-	for (int v = CHOSEN + 1; v < VARIANTS; v++)
-		x->net[v] = NULL;
-	for (; is_time(x, x->rounds, TUNE_MOST_ROUNDS, 2); x->rounds++) {
-		tuner_say(t, TUNE_NETWORK, (x->rounds < TUNE_ROUNDS ? TUNE_ROUNDS - x->rounds : 1) * round_ms(t, 2));
-		if (x->rounds >= TUNE_ROUNDS && seen_twice(x->ms[PLAIN], x->rounds) && seen_twice(x->ms[CHOSEN], x->rounds))
-			break;
-		if (!time_round(x, x->rounds, err))
-			return false;
-	}
-	return true;
+	duel_add(&x->duel, none);
+	x->duel.net[0].made = t->plain;
+	for (int v = 0; v < 3; v++)
+		duel_add(&x->duel, pick[v]);
 }
 
 bool confirm_run(Tuner *t, Err *err)
@@ -422,29 +430,25 @@ bool confirm_run(Tuner *t, Err *err)
 		return true;
 	}
 	tuner_say(t, TUNE_NETWORK, confirm_ms(t));
-	Confirm x = { .t = t, .arena = t->arena, .of = arena_array(t->arena, Figures, t->progress->ntask + 1) };
-	for (int i = 0; i < t->progress->ntask; i++) {
-		x.of[i].run = &t->run[i];
-		want(&x, &x.of[i]);
-	}
-	x.net[PLAIN] = t->plain;
-	bool timed = first_pass(&x, &why) && !tune_stopped(t->means) && second_pass(&x, &why) && x.rounds > 0;
+	Confirm *x = arena_new_of(t->arena, Confirm);
+	*x = (Confirm){ .t = t, .arena = t->arena };
+	open_duel(x);
+	bool timed = duel_run(&x->duel, &why) && x->duel.chosen >= 0 && x->duel.round > 0;
 	bool lost = why.code == ERR_DEVICE && !tune_stopped(t->means);
 	if (why.code != ERR_NONE && why.code != ERR_INTERRUPTED)
 		err_format(&why, t->result->network_why, sizeof t->result->network_why);
 	if (tune_stopped(t->means))
 		return true;
+	bool ok = true;
 	if (timed) {
-		note_tasks(&x);
-		regions_settle(t, x.net[CHOSEN]->partition);
-		t->result->network_ms = least(x.ms[CHOSEN], x.rounds);
-		t->result->default_network_ms = least(x.ms[PLAIN], x.rounds);
-		note_gain(&x);
+		const Compiled *told = x->duel.net[x->duel.chosen].made;
+		note_tasks(x, told);
+		regions_settle(t, told->partition);
+		note_gain(x);
+		bool fresh = t->progress->trials > 0;
+		for (int i = 0; ok && i < t->progress->ntask; i++)
+			ok = store_task(x, &x->of[i], fresh, err);
 	}
-	/* What is new is stored, also where the second pass came to nothing. */
-	bool fresh = t->progress->trials > 0, ok = true;
-	for (int i = 0; ok && i < t->progress->ntask; i++)
-		ok = (!fresh && x.of[i].confirmed) || store_task(&x, &x.of[i], err);
 	return ok && (!lost || fail(err, ERR_DEVICE, "network", "%s; all trials are kept, and the same command goes on",
 							   why.text));
 }

@@ -1,6 +1,9 @@
 /* See outcome.h. */
 #include "tuner/outcome.h"
 
+#include "tuner/tuning.h"
+
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,6 +24,14 @@ Outcome *outcome_add(OutcomeSet *s, const char *trace, double ns, bool reused)
 	vec_push(a, &s->at, x);
 	map_index_add(&s->index, (uint32_t)map_hash_bytes(trace, n));
 	return &s->at.at[s->at.n - 1];
+}
+
+double outcome_scatter(int64_t median_ns, int64_t mad_ns, int64_t samples)
+{
+	static const double normal = 1.4826 * 1.2533; /* a standard deviation by such a distance; of a median by it */
+	return samples > 0 && median_ns > 0
+	           ? fmax(TUNE_RACE_SCATTER, normal * (double)mad_ns / ((double)median_ns * sqrt((double)samples)))
+	           : TUNE_SCATTER;
 }
 
 static int by_time(const void *pa, const void *pb)

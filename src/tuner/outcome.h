@@ -14,6 +14,7 @@ typedef struct Outcome {
 	double ns;   /* > 0: the best time; < 0: it failed; 0: under way */
 	bool reused; /* from a database, not of this run */
 	int64_t err_e9; /* as in RunRecord; -1: its outputs were not compared */
+	double scatter; /* standard error of a race's time, as a part of it; 0: it is no race's */
 	bool raced;  /* timed in turn with others in this run */
 } Outcome;
 
@@ -26,6 +27,8 @@ typedef struct OutcomeSet {
 Outcome *outcome_find(const OutcomeSet *s, const char *trace);
 /* The trace is copied. It must not be there yet. */
 Outcome *outcome_add(OutcomeSet *s, const char *trace, double ns, bool reused);
+/* The standard error of a median, as a part of it, by the samples' median distance from it. */
+double outcome_scatter(int64_t median_ns, int64_t mad_ns, int64_t samples);
 /* Those that ran, the fastest first, in an array of the arena's; returns how many. */
 int outcome_ranked(const OutcomeSet *s, Arena *a, Outcome ***out);
 

@@ -126,6 +126,7 @@ static bool take_race(Tuner *t, TaskRun *r, Outcome *const *known, const Measure
 		known[i]->raced = true;
 		known[i]->ns = ok ? (double)m[i].median_ns : -1;
 		known[i]->err_e9 = m[i].max_err_e9;
+		known[i]->scatter = outcome_scatter(m[i].median_ns, m[i].mad_ns, m[i].samples);
 		if (ok && is_default(r, known[i]))
 			s->default_ms = known[i]->ns / 1e6;
 		if (ok && (best == 0 || known[i]->ns < best))

@@ -170,6 +170,8 @@ static bool ask_figures(Reading *x)
 		bool there, ok = db_of_trace(x->set, &x->key, k->trace, &c, &there, scratch, &x->err);
 		k->ns = ok && there ? (double)c.ns : -1;
 		k->err_e9 = ok && there ? c.run.max_err_e9 : -1;
+		k->scatter = ok && there && c.stage == STAGE_RACE
+			? outcome_scatter(c.run.median_ns, c.run.mad_ns, c.run.samples) : 0;
 		arena_free(scratch);
 		if (!ok)
 			return false;
