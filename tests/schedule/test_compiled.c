@@ -103,7 +103,7 @@ START_TEST(fixed_traces_equal_the_naive_fn)
 }
 END_TEST
 
-/* Elementwise Tasks, and how their default begins. */
+/* Tasks of generated nests, and how their default begins. */
 static const struct {
 	const char *dag, *begins;
 } chains[] = {
@@ -125,6 +125,8 @@ static const struct {
 		"inline div\ninline round\ninline add\nfuse " }, /* beside a scalar */
 	{ "dag m\nin x: f32[3,5,32]\nin z: f32[]\nl: f32[] = reduce_min(x) keep=0\ny: f32[] = minimum(l, z)\nout y\n",
 		"fuse " }, /* all elements of one run */
+	{ "dag w\nin x: f32[3,5,32]\nin i: i64[9,2]\nin w: f32[9,2]\ny: f32[3,9,32] = resample(x, i, w) axis=1\nout y\n",
+		"split w 8\nreorder n w.o k c w.i\nunroll c\nvectorize w.i\n" }, /* sums stay in registers: the loop of two is not written out */
 };
 
 START_TEST(chains_are_one_nest)

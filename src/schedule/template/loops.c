@@ -357,11 +357,15 @@ static void schedule_nest(Sketch *s, const Nest *n)
 {
 	if (schedule_one(s, n))
 		return;
-	const char *last_reduce = NULL, *outer = NULL; /* the last short reduction loop: it may be written out */
+	/* The last short reduction loop may be written out inside of another one, in which sums stay in registers. */
+	const char *last_reduce = NULL, *outer = NULL;
+	int reductions = 0;
 	for (int k = 0; k < n->n; k++) {
+		reductions += n->axis[k].reduce && n->axis[k].extent > 1;
 		if (n->axis[k].reduce && !n->axis[k].scan && n->axis[k].extent <= TMPL_SHORT_LOOP)
 			last_reduce = n->axis[k].name;
 	}
+	last_reduce = reductions > 1 ? last_reduce : NULL;
 	Part vec = choose_vector(s, n), tile = choose_tile(s, n, vec.axis);
 	bool tile_outside = tile.axis >= 0 && n->reduces && ask_flag(s, n, "outside", false);
 	bool unroll = (tile.axis >= 0 || last_reduce != NULL) && ask_flag(s, n, "unroll", true);
