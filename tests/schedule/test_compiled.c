@@ -123,9 +123,11 @@ static const struct {
 	{ "dag d\nin x: f32[3,5,20]\nin s: f32[]\nin z: u8[]\nd: f32[3,5,20] = div(x, s)\nr: f32[3,5,20] = round(d)\n"
 	  "f: f32[] = cast(z) to=f32\na: f32[3,5,20] = add(r, f)\ny: u8[3,5,20] = cast(a) to=u8\nout y\n",
 		"inline div\ninline round\ninline add\nfuse " }, /* beside a scalar */
-	{ "dag m\nin x: f32[3,5,32]\nin z: f32[]\nl: f32[] = reduce_min(x) keep=0\ny: f32[] = minimum(l, z)\nout y\n",
+	{ "dag m\nin x: f32[3,5,32]\nin z: f32[]\nl: f32[] = reduce_min(x) keep=0\n"
+	  "y: f32[] = minimum(l, z)\nout y\n",
 		"fuse " }, /* all elements of one run */
-	{ "dag w\nin x: f32[3,5,32]\nin i: i64[9,2]\nin w: f32[9,2]\ny: f32[3,9,32] = resample(x, i, w) axis=1\nout y\n",
+	{ "dag w\nin x: f32[3,5,32]\nin i: i64[9,2]\nin w: f32[9,2]\n"
+	  "y: f32[3,9,32] = resample(x, i, w) axis=1\nout y\n",
 		"split w 8\nreorder n w.o k c w.i\nunroll c\nvectorize w.i\n" }, /* sums stay in registers: the loop of two is not written out */
 };
 
