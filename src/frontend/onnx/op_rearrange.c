@@ -135,7 +135,7 @@ static void import_center_crop_pad(Visit *v)
 	node_set(v, 0, node_call(v, OP_pad, &y, 1, &pad, 1));
 }
 
-/* The first elements of each line in reverse order: a gather along time with an index for each batch. */
+/* The first elements of each line in reverse order: a gather of rows of both axes together, so nothing is turned. */
 static void import_reverse_sequence(Visit *v)
 {
 	const Item *x = node_need(v, 0), *lengths = node_need(v, 1);
@@ -146,17 +146,20 @@ static void import_reverse_sequence(Visit *v)
 		node_fail(v, ERR_TYPE, "its axes must be 0 and 1, with a length for each of the batch");
 	if (!node_ok(v))
 		return;
-	int64_t n = x->shape.dim[batch], steps = x->shape.dim[time], column[] = { n, 1 }, perm[DAG_MAX_RANK];
-	for (int k = 0; k < rank; k++)
-		perm[k] = k < 2 ? (time == 0 ? 1 - k : k) : k;
-	int t = node_count(v, steps, 1, 2), one = node_number(v, I64, 1);
-	int length = node_reshape(v, node_cast(v, node_value(v, 1), I64), shape_of(2, column));
+	int64_t n = x->shape.dim[batch], steps = x->shape.dim[time];
+	Shape line = { .rank = 2, .dim = { 1, 1 } }, rows = { .rank = rank - 1, .dim = { n * steps } };
+	line.dim[batch] = n;
+	memcpy(&rows.dim[1], &x->shape.dim[2], sizeof *rows.dim * (size_t)(rank - 2));
+	int t = node_count(v, steps, (int)time, 2), one = node_number(v, I64, 1);
+	int length = node_reshape(v, node_cast(v, node_value(v, 1), I64), line);
 	int back = node_call2(v, OP_sub, node_call2(v, OP_sub, length, one), t);
-	int index = node_where(v, node_call2(v, OP_less, t, length), back, t);
-	Attr attr[] = { attr_int("axis", 1), attr_int("batch", 1) };
-	int in[] = { time == 0 ? transpose(v, node_value(v, 0), perm, rank) : node_value(v, 0), index };
-	int y = node_call(v, OP_gather, in, 2, attr, 2);
-	node_set(v, 0, time == 0 ? transpose(v, y, perm, rank) : y);
+	int from = node_where(v, node_call2(v, OP_less, t, length), back, t);
+	int row = node_call2(v, OP_mul, from, node_number(v, I64, time == 0 ? (double)n : 1));
+	int each = node_number(v, I64, time == 0 ? 1 : (double)steps);
+	int first = node_call2(v, OP_mul, node_count(v, n, (int)batch, 2), each);
+	Attr axis = attr_int("axis", 0);
+	int in[] = { node_reshape(v, node_value(v, 0), rows), node_call2(v, OP_add, row, first) };
+	node_set(v, 0, node_call(v, OP_gather, in, 2, &axis, 1));
 }
 
 /*
