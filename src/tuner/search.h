@@ -50,7 +50,7 @@ typedef struct Search {
 	void (*hint)(void *state, Config c);
 	/* ns <= 0: it failed. Configs that were not asked may be told too. */
 	void (*tell)(void *state, Config c, double ns);
-	/* Why the config that was filled in last was chosen: a word, Event.source. NULL: the search's name says it. */
+	/* Why the config that was filled in last was chosen: Event.source. NULL, or it gives NULL: the search's name. */
 	const char *(*source)(const void *state);
 } Search;
 

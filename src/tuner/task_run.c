@@ -349,10 +349,12 @@ static Candidate *next_searched(TaskRun *r, Candidate *const *flying, int n, boo
 	if (x != NULL) {
 		x->config = c;
 		x->searched = true;
-		if (strcmp(x->trace, r->default_trace) != 0)
-			x->source = r->ask->search->source != NULL ? r->ask->search->source(r->search) : r->ask->search->name;
-		else
+		const Search *search = r->ask->search;
+		const char *said = search->source != NULL ? search->source(r->search) : NULL;
+		if (strcmp(x->trace, r->default_trace) == 0)
 			x->source = "default";
+		else
+			x->source = said != NULL ? said : search->name;
 		return x;
 	}
 	if (k == NULL || k->ns != 0)

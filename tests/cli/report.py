@@ -87,7 +87,7 @@ def needs_chromium(check):
 
 def tunes():
     """dlc tune writes both files, and says what it said without them"""
-    p = tune("--trials=60", "--preset=quick", "--json", "--events=" + EVENTS, "--report=" + PAGE)
+    p = tune("--trials=60", "--search=rank", "--preset=quick", "--json", "--events=" + EVENTS, "--report=" + PAGE)
     lines = [json.loads(line) for line in p.stdout.splitlines()]
     result.update(lines[-1])
     measured = of("measured")
