@@ -1,6 +1,5 @@
 /*
- * The ways to measure, as rows of functions. Children of this machine (local.c) are the only way so far; the tests
- * of tuner have a recording as another.
+ * The ways to measure, as rows of functions: children of this machine (local.c), and recorded spaces (replay.c).
  */
 #ifndef MEASURE_WAY_H
 #define MEASURE_WAY_H

@@ -5,9 +5,9 @@
 #ifndef TESTS_TUNER_LAB_H
 #define TESTS_TUNER_LAB_H
 
-#include "replay.h"
 #include "suite.h"
 
+#include "measure/replay.h"
 #include "record/record.h"
 #include "tuner/tuner.h"
 
@@ -90,7 +90,8 @@ typedef struct Lab {
 	Target target;
 	Partition *part;
 	Db *recording, *db;
-	Hash recorded_on; /* id of the target */
+	RecordedSpace space[8]; /* by task: the same runs for the Measure */
+	const RecordedSpace *spaces[8];
 	Measure *measure;
 	const char *first[8]; /* default traces, by task */
 	int64_t all;          /* candidates recorded */
@@ -126,6 +127,7 @@ static inline void record_task(Lab *lab, const Task *task, FateFn fate, int k, R
 	Config c;
 	Space *space = space_new(lab->arena, task, &lab->target, &err);
 	Interner *known = interner_new(lab->arena);
+	VEC(RecordedRun) recorded = { 0 };
 	ck_assert_msg(space != NULL, "%s", err.text);
 	void *search = search_random.open(lab->arena, space, (SearchCost){ 0 }, effort_find("normal"), rng_seed(1));
 	lab->first[k] = trace_of(lab->arena, space, space->first);
@@ -149,13 +151,13 @@ static inline void record_task(Lab *lab, const Task *task, FateFn fate, int k, R
 		ck_assert_msg(record_seal(lab->arena, record_from_run(lab->arena, &run), &id, &line, &err), "%s", err.text);
 		text_add(log, "%s\n", line);
 		lab->all++;
+		RecordedRun r = { .config = "", .trace = run.trace, .status = f.status };
+		if (f.status == RUN_OK)
+			recorded_add_time(&r, f.ns);
+		vec_push(lab->arena, &recorded, r);
 	}
-}
-
-static inline bool recorded_runs(void *from, Hash workload, RunFn f, void *arg, Err *err)
-{
-	const Lab *lab = from;
-	return db_each_run(lab->recording, workload, lab->recorded_on, CODEGEN_EPOCH, f, arg, err);
+	lab->space[k] = (RecordedSpace){ .task = task, .run = recorded.at, .n = (int)recorded.n };
+	lab->spaces[k] = &lab->space[k];
 }
 
 static inline Lab *open_lab_of(const char *text, FateFn fate)
@@ -187,8 +189,7 @@ static inline Lab *open_lab_of(const char *text, FateFn fate)
 	}
 	ck_assert_msg(db_import(lab->recording, "log", text_str(&log), log.n, &count, &err), "%s", err.text);
 	ck_assert_int_eq(count.taken, lab->all);
-	lab->recorded_on = run.target;
-	lab->measure = measure_replay(recorded_runs, lab);
+	lab->measure = measure_replay(lab->spaces, lab->part->ntask);
 	return lab;
 }
 
