@@ -1,5 +1,6 @@
 /*
- * A set of configs of one space, numbered in the order they came: what a search has asked, or knows.
+ * A set of configs of one space, numbered in the order they came: what a search has asked, or knows. And how new
+ * configs are made of known ones.
  */
 #ifndef TUNER_CONFIGS_H
 #define TUNER_CONFIGS_H
@@ -16,5 +17,10 @@ typedef struct ConfigSet {
 
 /* The number of c in the set, which has it now; *fresh: it was not there. */
 uint32_t config_set_add(ConfigSet *s, const Config *c, bool *fresh);
+
+/* c with another option of one knob, both drawn. */
+Config config_mutate(Space *s, const Config *c, Rng *rng);
+/* A child: each knob has the option of a parent that is drawn, where both parents have the knob with the same options. */
+Config config_cross(Space *s, const Config *a, const Config *b, Rng *rng);
 
 #endif

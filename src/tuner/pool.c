@@ -161,6 +161,7 @@ bool pool_ask(Pool *p, uint32_t i, Config *out)
 		return false;
 	p->point.at[i].asked = true;
 	p->waiting++;
+	vec_push(p->arena, &p->asked, i);
 	*out = *pool_config(p, i);
 	return true;
 }

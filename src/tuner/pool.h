@@ -29,7 +29,8 @@ typedef struct Pool {
 	VEC(Point) point; /* of each config of the set */
 	Map same;         /* from point[].same to the first such point */
 	Numbers told;     /* points that were told, in that order */
-	int64_t best;     /* the fastest of them; POOL_NONE: there is none */
+	Numbers asked;    /* points that were asked, in that order */
+	int64_t best;     /* the fastest of the told; POOL_NONE: there is none */
 	int waiting;      /* asked and not told */
 } Pool;
 

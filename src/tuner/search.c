@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-const Search *const searches[] = { &search_rank, &search_random, NULL };
+const Search *const searches[] = { &search_rank, &search_portfolio, &search_anneal, &search_evolve, &search_grid,
+	&search_random, NULL };
 
 const Search *search_find(const char *name)
 {

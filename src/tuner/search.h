@@ -54,7 +54,7 @@ typedef struct Search {
 	const char *(*source)(const void *state);
 } Search;
 
-extern const Search search_rank, search_random;
+extern const Search search_rank, search_portfolio, search_anneal, search_evolve, search_grid, search_random;
 extern const Search *const searches[]; /* the first is taken where none is named; ends with NULL */
 const Search *search_find(const char *name); /* NULL: there is none */
 

@@ -27,6 +27,8 @@ typedef struct Land {
 	int told, learns_at; /* answers; after how many of them the cost model changes, 0: never */
 } Land;
 
+enum { SEARCHES = 6 }; /* rows of searches[] */
+
 static const Land *land; /* what the template asks for */
 
 static bool run(Sketch *s, Err *err)
@@ -332,8 +334,8 @@ END_TEST
 int main(void)
 {
 	TCase *tc = tcase_create("search");
-	tcase_add_loop_test(tc, a_search_asks_each_config_once, 0, 2);
-	tcase_add_loop_test(tc, what_is_told_is_not_asked, 0, 2);
+	tcase_add_loop_test(tc, a_search_asks_each_config_once, 0, SEARCHES);
+	tcase_add_loop_test(tc, what_is_told_is_not_asked, 0, SEARCHES);
 	tcase_add_loop_test(tc, a_descent_beats_drawing, 0, 4);
 	tcase_add_test(tc, the_end_is_a_certificate);
 	tcase_add_test(tc, equal_schedules_are_one_point);
