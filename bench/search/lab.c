@@ -1,8 +1,8 @@
 /*
  * The lab: searches on recorded spaces, without a machine.
  *
- *     bench_search [--search=NAME,...] [--seeds=5] [--preset=normal] [--most=300] [--model=analytic,cold,warm] [--tasks]
- *                  FILE.space...
+ *     bench_search [--search=NAME,...] [--seeds=5] [--preset=normal] [--most=300] [--model=none,analytic,cold,warm]
+ *                  [--tasks] FILE.space...
  *
  * Each search runs with each seed on each file, as dlc-tune would run it: TUNE_IN_FLIGHT candidates are asked before
  * the first is told. Printed are the trials until a schedule within 5 % and 2 % of the best recorded one was told, in
@@ -10,7 +10,7 @@
  * (estimates, builds and screenings, one after another); and how far from the best the runs ended (geometric mean). A
  * schedule that was told already is no trial. --tasks prints the medians of each file.
  *
- * Models: `analytic` is the estimate alone. `cold` begins with it, and grows trees from what is told each LEARN trials.
+ * Models: `none` says the same of all schedules. `analytic` is the estimate alone. `cold` begins with it, and grows trees from what is told each LEARN trials.
  * `warm` begins with trees that were trained on all other files, and goes on like `cold`.
  */
 #include "tree.h"
@@ -27,10 +27,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FILES = 64, LEARN = 64 /* trials, as cost_model/learned.c has it */, MODELS = 3 };
+enum { FILES = 64, LEARN = 64 /* trials, as cost_model/learned.c has it */, MODELS = 4 };
 
-static const char *const models[MODELS] = { "analytic", "cold", "warm" };
-enum { ANALYTIC, COLD, WARM };
+static const char *const models[MODELS] = { "none", "analytic", "cold", "warm" };
+enum { NONE, ANALYTIC, COLD, WARM };
 
 /* A recorded Task with what never changes. */
 typedef struct Lab {
@@ -50,15 +50,15 @@ typedef struct Hunt {
 	Arena *arena;
 	int model, revision;
 	Forest forest;
-	VEC(int) told; /* numbers of runs with times, to learn from */
+	VEC(int) told;     /* numbers of runs with times, to learn from */
 	int64_t estimates; /* schedules estimated for the first time */
 	bool *estimated;   /* by run */
 } Hunt;
 
 typedef struct Result {
-	int trials, within[2]; /* until 5 % and 2 %; 0: never */
+	int trials, within[2];  /* until 5 % and 2 %; 0: never */
 	double seconds[2], end; /* modelled; the last best over the best recorded */
-	double cpu; /* seconds the search itself took */
+	double cpu;             /* seconds the search itself took */
 } Result;
 
 static int die(const Err *e)
@@ -73,7 +73,7 @@ static void read_predictors(Arena *a, Lab *l)
 {
 	const RecordedSpace *r = &l->recorded;
 	Map same = MAP_OF(a); /* from a trace to the first run of it */
-	l->row = arena_array(a, float, (size_t)r->n * PREDICTORS);
+	l->row = arena_array(a, float, (size_t)r->n *PREDICTORS);
 	l->estimate = arena_array(a, double, r->n);
 	l->same = arena_array(a, uint64_t, r->n);
 	for (int i = 0; i < r->n; i++) {
@@ -185,7 +185,7 @@ static void estimate(void *arg, const Config *c, int n, double *ns, uint64_t *sa
 		h->estimates += !h->estimated[first];
 		h->estimated[first] = true;
 		same[i] = h->lab->same[k];
-		ns[i] = h->lab->estimate[k];
+		ns[i] = h->model == NONE && h->lab->estimate[k] > 0 ? 1 : h->lab->estimate[k];
 		if (ns[i] > 0 && h->forest.ntree > 0)
 			ns[i] *= exp(forest_value(&h->forest, h->lab->row + (size_t)k * PREDICTORS));
 	}
@@ -241,7 +241,7 @@ static Result hunt(Lab *lab, const Search *search, const Effort *effort, int mod
 			continue;
 		vec_push(a, &h.told, first);
 		best = fmin(best, (double)out.median_ns);
-		if (model != ANALYTIC && h.told.n % LEARN == 0)
+		if (model >= COLD && h.told.n % LEARN == 0)
 			learn_from_told(&h);
 		for (int k = 0; k < 2; k++)
 			if (r.within[k] == 0 && best <= lab->best_ns * (k == 0 ? 1.05 : 1.02)) {
@@ -304,13 +304,13 @@ static void run_row(Bench *b, const Search *search, int model)
 			cpu += r.cpu / runs;
 		}
 		if (b->each)
-			printf("    %s %s %s: 5 %% %s, 2 %% %s\n", b->lab[k].path, search->name, models[model], quantile(a, &own[0], 0.5),
-				quantile(a, &own[1], 0.5));
+			printf("    %s %s %s: 5 %% %s, 2 %% %s\n", b->lab[k].path, search->name, models[model],
+				quantile(a, &own[0], 0.5), quantile(a, &own[1], 0.5));
 	}
 	printf("| %s | %s |", search->name, models[model]);
 	for (int i = 0; i < 2; i++)
-		printf(" %s | %s | %d %% | %s |", quantile(a, &trials[i], 0.5), quantile(a, &trials[i], 0.9), 100 * there[i] / runs,
-			quantile(a, &seconds[i], 0.5));
+		printf(" %s | %s | %d %% | %s |", quantile(a, &trials[i], 0.5), quantile(a, &trials[i], 0.9),
+			100 * there[i] / runs, quantile(a, &seconds[i], 0.5));
 	printf(" %.3f | %.0f | %.2f |\n", exp(end), asked, cpu);
 	fflush(stdout);
 	arena_free(a);
@@ -330,7 +330,7 @@ static bool is_in(const char *list, const char *name)
 int main(int argc, char **argv)
 {
 	static Bench b = { .seeds = 5, .most = 300 };
-	const char *search = NULL, *model = "analytic,cold,warm";
+	const char *search = NULL, *model = "none,analytic,cold,warm";
 	Err err = { 0 };
 	b.arena = arena_new();
 	b.effort = effort_find("normal");
@@ -350,13 +350,15 @@ int main(int argc, char **argv)
 		else if (b.nlab < FILES)
 			open_lab(b.arena, &b.lab[b.nlab++], argv[i]);
 	if (b.effort == NULL || b.nlab == 0 || b.seeds < 1)
-		fail(&err, ERR_USAGE, "usage", "bench_search [--search=NAME,...] [--model=NAME,...] ... FILE.space..."), die(&err);
+		fail(&err, ERR_USAGE, "usage", "bench_search [--search=NAME,...] [--model=NAME,...] ... FILE.space..."),
+			die(&err);
 	for (int k = 0; k < b.nlab && is_in(model, models[WARM]); k++)
 		learn_from_others(b.arena, b.lab, b.nlab, k);
 	for (int k = 0; k < b.nlab; k++)
 		printf("%s: %s, %d configs of %.0f, best %.1f us; %s\n", b.lab[k].path, b.lab[k].recorded.task->label,
 			b.lab[k].recorded.n, b.lab[k].recorded.size, b.lab[k].best_ns / 1e3, b.lab[k].recorded.noise);
-	printf("\n| search | model | 5 %%: median | 90th | reached | s | 2 %%: median | 90th | reached | s | end / best | trials | CPU s |\n"
+	printf("\n| search | model | 5 %%: median | 90th | reached | s | 2 %%: median | 90th | reached | s | end / best | "
+	       "trials | CPU s |\n"
 		   "|---|---|---|---|---|---|---|---|---|---|---|---|---|\n");
 	for (const Search *const *s = searches; *s != NULL; s++)
 		for (int m = 0; m < MODELS; m++)

@@ -30,7 +30,7 @@ typedef struct Recorder {
 	Arena *arena;
 	Space *space;
 	RecordedSpace out;
-	Map row;                 /* first run of each trace: its number */
+	Map row;                             /* first run of each trace: its number */
 	bool dropped[1 << 10][KNOB_OPTIONS]; /* options, by the knob's number in the space */
 	Measure *measure;
 	MeasureRef *ref;
@@ -154,7 +154,8 @@ static void take_over(Recorder *r, const char *path)
 		die(&err);
 	bool same = old.n == r->out.n && old.epoch == r->out.epoch && strcmp(old.machine, r->out.machine) == 0;
 	for (int i = 0; same && i < old.n; i++)
-		same = strcmp(old.run[i].config, r->out.run[i].config) == 0 && strcmp(old.run[i].trace, r->out.run[i].trace) == 0;
+		same =
+			strcmp(old.run[i].config, r->out.run[i].config) == 0 && strcmp(old.run[i].trace, r->out.run[i].trace) == 0;
 	if (!same && !fail(&err, ERR_INPUT, path, "is of other configs, another epoch or another machine: remove it first"))
 		die(&err);
 	r->out.run = old.run;
@@ -264,7 +265,8 @@ static void say_noise(Recorder *r)
 		return;
 	}
 	qsort(apart.at, apart.n, sizeof *apart.at, by_number);
-	r->out.noise = arena_printf(r->arena, "two times of one schedule differ by %.1f %% in the median, %.1f %% at the 90th percentile",
+	r->out.noise = arena_printf(r->arena,
+		"two times of one schedule differ by %.1f %% in the median, %.1f %% at the 90th percentile",
 		100 * apart.at[apart.n / 2], 100 * apart.at[apart.n * 9 / 10]);
 }
 

@@ -36,8 +36,8 @@ static KnobOption option_of(Arena *a, const char *word)
 	if (end != word && *end == 'x' && (second = strtoll(end + 1, &end, 10)) > 0 && *end == 0)
 		return (KnobOption){ .kind = KNOB_TILE, .tile = { first, second } };
 	if (colon != NULL && strchr(word, '.') == NULL && (second = strtoll(colon + 1, &end, 10)) > 0 && *end == 0)
-		return (KnobOption){ .kind = KNOB_PART,
-			.part = { arena_printf(a, "%.*s", (int)(colon - word), word), second } };
+		return (
+			KnobOption){ .kind = KNOB_PART, .part = { arena_printf(a, "%.*s", (int)(colon - word), word), second } };
 	return (KnobOption){ .kind = KNOB_WORD, .word = word };
 }
 
@@ -78,7 +78,8 @@ static void close_node(KnobNode *x)
 	for (int o = 0; o < x->n; o++) {
 		close_node(x->branch[o]);
 		x->opens |= x->branch[o]->shape != x->branch[0]->shape;
-		x->shape = (x->shape ^ map_hash_bytes(x->word[o], strlen(x->word[o]))) * 0x9e3779b97f4a7c15u + x->branch[o]->shape;
+		x->shape =
+			(x->shape ^ map_hash_bytes(x->word[o], strlen(x->word[o]))) * 0x9e3779b97f4a7c15u + x->branch[o]->shape;
 	}
 }
 
@@ -100,12 +101,14 @@ Space *tree_space(Arena *a, const char *name, const RecordedSpace *r, Err *err)
 	*t = (Tree){ { .name = "recorded", .doc = "a recorded space", .run = run_tree }, arena_new_of(a, KnobNode) };
 	for (int i = 0; i < r->n; i++)
 		if (!put(a, t->root, &r->run[i], i == r->first)) {
-			fail(err, ERR_INPUT, name, "config \"%s\" does not fit into one tree with those before it", r->run[i].config);
+			fail(err, ERR_INPUT, name, "config \"%s\" does not fit into one tree with those before it",
+				r->run[i].config);
 			return NULL;
 		}
 	close_node(t->root);
 	Space *s = arena_new_of(a, Space);
-	*s = (Space){ .arena = a, .task = r->task, .target = &r->target, .tmpl = &t->row, .size = r->n, .known = MAP_OF(a) };
+	*s =
+		(Space){ .arena = a, .task = r->task, .target = &r->target, .tmpl = &t->row, .size = r->n, .known = MAP_OF(a) };
 	s->first = space_begin(s);
 	const KnobNode *x = t->root;
 	Config c = { 0 };

@@ -108,12 +108,11 @@ static bool read_head(Reading *r, const char *line, size_t n, RecordedSpace *s)
 	if (o == NULL || !json_int(o, "recorded_space", 0, INT64_MAX, &version, r->err))
 		return false;
 	if (version != VERSION)
-		return fail(r->err, ERR_INPUT, r->name, "is a recorded space of version %" PRId64 "; this dlc reads %d", version,
-			VERSION);
+		return fail(r->err, ERR_INPUT, r->name, "is a recorded space of version %" PRId64 "; this dlc reads %d",
+			version, VERSION);
 	const Json *target = json_want(o, "target", JV_OBJECT, r->err);
 	if (target == NULL || !json_int(o, "epoch", 0, INT32_MAX, &epoch, r->err) ||
-		!json_int(o, "configs", 1, MOST_RUNS, &count, r->err) ||
-		!json_int(o, "first", 0, count - 1, &first, r->err) ||
+		!json_int(o, "configs", 1, MOST_RUNS, &count, r->err) || !json_int(o, "first", 0, count - 1, &first, r->err) ||
 		!json_int(o, "size", 1, INT64_MAX, &size, r->err) || !json_str(o, "machine", &s->machine, r->err) ||
 		!json_str(o, "noise", &s->noise, r->err) ||
 		!json_int(o, "estimate_ns", 0, INT64_MAX, &s->estimate_ns, r->err) ||

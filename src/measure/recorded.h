@@ -16,23 +16,23 @@ typedef struct RecordedRun {
 	const char *config; /* "tile=2x14 order=row" */
 	const char *trace;  /* configs of one schedule have the same; "": the config has no schedule */
 	RunStatus status;
-	int64_t median_ns; /* of all times; 0: it did not run */
+	int64_t median_ns;           /* of all times; 0: it did not run */
 	int64_t build_ns, screen_ns; /* as in MeasureResult */
-	int times;         /* measurements, each a median of samples */
+	int times;                   /* measurements, each a median of samples */
 	int64_t ns[RECORDED_TIMES];
 } RecordedRun;
 
 typedef struct RecordedSpace {
 	const Task *task;
 	Target target;
-	int epoch;             /* of the code generator */
-	double size;           /* configs of the space that these are of */
-	int64_t estimate_ns;   /* to schedule a config and estimate its time */
-	int64_t cold_bytes;    /* as for measure_cold */
+	int epoch;                   /* of the code generator */
+	double size;                 /* configs of the space that these are of */
+	int64_t estimate_ns;         /* to schedule a config and estimate its time */
+	int64_t cold_bytes;          /* as for measure_cold */
 	const char *machine, *noise; /* sentences */
-	int first;             /* the run of the template's default */
+	int first;                   /* the run of the template's default */
 	int n;
-	RecordedRun *run;      /* in the order of the space */
+	RecordedRun *run; /* in the order of the space */
 } RecordedSpace;
 
 /* In the arena. Refuses what is damaged, cut off or of another version. `name` stands in messages. */

@@ -20,7 +20,7 @@ uint32_t config_set_add(ConfigSet *s, const Config *c, bool *fresh);
 
 /* c with another option of one knob, both drawn. */
 Config config_mutate(Space *s, const Config *c, Rng *rng);
-/* A child: each knob has the option of a parent that is drawn, where both parents have the knob with the same options. */
+/* A child: each knob that both have with the same options has the option of one of them, which is drawn. */
 Config config_cross(Space *s, const Config *a, const Config *b, Rng *rng);
 
 #endif

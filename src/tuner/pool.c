@@ -7,12 +7,8 @@
 
 Pool pool_new(Arena *a, Space *space, SearchCost cost)
 {
-	return (Pool){ .arena = a,
-		.space = space,
-		.cost = cost,
-		.set = CONFIGS_OF(a),
-		.same = MAP_OF(a),
-		.best = POOL_NONE };
+	return (
+		Pool){ .arena = a, .space = space, .cost = cost, .set = CONFIGS_OF(a), .same = MAP_OF(a), .best = POOL_NONE };
 }
 
 static int revision(const Pool *p)

@@ -16,7 +16,7 @@ typedef struct Point {
 	double ns;     /* 0: not told; < 0: it failed */
 	uint32_t twin; /* the first point of the same schedule, which stands for all */
 	bool asked;
-	int revision;  /* of the cost model that est is of */
+	int revision; /* of the cost model that est is of */
 } Point;
 
 typedef VEC(uint32_t) Numbers;

@@ -15,8 +15,8 @@ typedef struct Anneal {
 	Pool pool;
 	Rng rng;
 	uint32_t chain[TUNE_CHAINS]; /* points */
-	bool begun;     /* the default was asked */
-	bool walking;   /* the chains have places */
+	bool begun;                  /* the default was asked */
+	bool walking;                /* the chains have places */
 	Numbers batch;
 	size_t head;
 } Anneal;

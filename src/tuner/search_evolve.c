@@ -146,5 +146,6 @@ static void *open_evolve(Arena *a, Space *space, SearchCost cost, const Effort *
 	return s;
 }
 
-const Search search_evolve = { "evolve", "generations of moves and crossings on the cost model: MetaSchedule's settings",
-	open_evolve, ask_evolve, NULL, tell_evolve };
+const Search search_evolve = { "evolve",
+	"generations of moves and crossings on the cost model: MetaSchedule's settings", open_evolve, ask_evolve, NULL,
+	tell_evolve };

@@ -51,5 +51,5 @@ static void tell_grid(void *state, Config c, double ns)
 	(void)ns;
 }
 
-const Search search_grid = { "grid", "the default, then all configs in the order of the space", open_grid, ask_grid, NULL,
-	tell_grid };
+const Search search_grid = { "grid", "the default, then all configs in the order of the space", open_grid, ask_grid,
+	NULL, tell_grid };

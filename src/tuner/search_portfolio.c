@@ -1,11 +1,14 @@
 /*
- * Several sources propose, and whoever proposed good schedules is asked more often. The default first; then a draw
- * decides which source gives the next candidate: each source has the odds of its proposals that came within
- * TUNE_CLOSE_CALL of the best (Thompson's draw from a Beta distribution, of which old proposals fade). All sources
- * propose from one pool of estimated schedules, which begins with a sample of the space and what is near the best
- * estimates of it, and grows by the neighbours of what was fast. So schedules that are the same are one.
+ * Two sources propose, and the one that proposed good schedules is asked more often: the cost model's estimates, and a
+ * surrogate that learns from the trials of this search. The default first; then the best estimates that differ; then
+ * a draw decides whose proposal is next: each source has the odds of its proposals that came within TUNE_CLOSE_CALL of
+ * the best (Thompson's draw from a Beta distribution, of which old proposals fade). Both propose from one pool of
+ * estimated schedules, which begins with a sample of the space and what is near the best estimates of it, and grows by
+ * the neighbours of the best. So schedules that are the same are one.
  *
- * It is done when proposals of some rounds brought nothing and the surrogate expects nothing of the rest.
+ * It is done when some rounds of trials brought nothing, the surrogate expects nothing of the pool, and nothing of
+ * further samples of the space. Left out, since bench/search shows that they gain nothing here: moves of the best,
+ * crossings of the fastest, and draws (docs/search.md).
  */
 #include "tuner/surrogate.h"
 #include "tuner/tuning.h"
@@ -22,42 +25,49 @@ typedef struct Source {
 	bool (*propose)(Portfolio *s, uint32_t *i);
 } Source;
 
-enum { SOURCES = 5 };
+enum { SOURCES = 2 };
 
 struct Portfolio {
 	Pool pool;
 	const Effort *effort;
 	Rng rng;
-	Numbers known;        /* points to propose from */
+	Numbers known; /* points to propose from */
 	Numbers hints;
 	size_t hint_head;
 	bool begun, ranked, over;
-	int64_t grown;        /* the best point whose neighbours are known */
-	Map from;             /* asked points, to the number of their source */
+	int64_t grown;                      /* the best point whose neighbours are known */
+	Map from;                           /* asked points, to the number of their source */
 	double good[SOURCES], bad[SOURCES]; /* proposals, faded */
-	int fruitless;        /* told since the best became better */
-	double mark;          /* the best time by which that is judged */
+	int resampled;                      /* samples since the best became better */
+	int fruitless;                      /* told since the best became better */
+	double mark;                        /* the best time by which that is judged */
 };
 
 /* ---- the pool grows ---- */
 
-static void rank_space(Portfolio *s)
+/* All configs of a small space, else as many as the effort says. */
+static void sample(Portfolio *s)
 {
 	double size = space_size(s->pool.space);
-	bool all = size <= s->effort->sample * TUNE_WHOLE;
-	size_t drawn = all ? (size_t)size : (size_t)s->effort->sample;
+	bool all = size <= s->effort->sample;
+	size_t n = all ? (size_t)size : (size_t)s->effort->sample;
 	Arena *scratch = arena_new();
-	Config *config = arena_array(scratch, Config, drawn + 1), c = space_begin(s->pool.space);
-	for (size_t i = 0; i < drawn; i++) {
+	Config *config = arena_array(scratch, Config, n + 1), c = space_begin(s->pool.space);
+	for (size_t i = 0; i < n; i++) {
 		config[i] = all ? c : space_sample(s->pool.space, &s->rng);
 		if (all)
 			space_next(s->pool.space, &c);
 	}
-	config[drawn] = s->pool.space->first;
-	pool_add_all(&s->pool, config, drawn + 1, &s->known);
+	pool_add_all(&s->pool, config, n, &s->known);
 	arena_free(scratch);
+}
+
+static void rank_space(Portfolio *s)
+{
+	sample(s);
+	vec_push(s->pool.arena, &s->known, pool_add(&s->pool, &s->pool.space->first));
 	pool_sort(&s->pool, &s->known);
-	for (int round = 0; round < TUNE_BEAM_ROUNDS && !all; round++) {
+	for (int round = 0; round < TUNE_BEAM_ROUNDS && space_size(s->pool.space) > s->effort->sample; round++) {
 		size_t n = s->known.n < TUNE_BEAM ? s->known.n : TUNE_BEAM;
 		uint32_t top[TUNE_BEAM];
 		memcpy(top, s->known.at, n * sizeof *top);
@@ -99,82 +109,35 @@ static bool by_estimate(Portfolio *s, uint32_t *i)
 	return false;
 }
 
-/* The neighbour of the best with the best estimate. */
-static bool by_move(Portfolio *s, uint32_t *i)
-{
-	for (size_t k = 0; k < s->known.n && s->pool.best != POOL_NONE; k++)
-		if (pool_open(&s->pool, s->known.at[k]) && pool_distance(&s->pool, s->known.at[k], (uint32_t)s->pool.best) == 1) {
-			*i = s->known.at[k];
-			return true;
-		}
-	return false;
-}
-
-/* The child with the best estimate of the best and others that were fast. */
-static bool by_crossing(Portfolio *s, uint32_t *i)
-{
-	Numbers parents = { 0 }, children = { 0 };
-	Config c[TUNE_CHILDREN];
-	for (size_t k = 0; k < s->pool.told.n && s->pool.best != POOL_NONE; k++) {
-		double ns = s->pool.point.at[s->pool.told.at[k]].ns;
-		if (ns > 0 && ns < s->pool.point.at[s->pool.best].ns * TUNE_FAST)
-			vec_push(s->pool.arena, &parents, s->pool.told.at[k]);
-	}
-	if (parents.n < 2)
-		return false;
-	for (int k = 0; k < TUNE_CHILDREN; k++) {
-		uint32_t a = parents.at[rng_below(&s->rng, parents.n)], b = parents.at[rng_below(&s->rng, parents.n)];
-		c[k] = config_cross(s->pool.space, pool_config(&s->pool, a), pool_config(&s->pool, b), &s->rng);
-	}
-	pool_add_all(&s->pool, c, TUNE_CHILDREN, &children);
-	pool_refresh(&s->pool, children.at, children.n);
-	pool_sort(&s->pool, &children);
-	for (size_t k = 0; k < children.n; k++)
-		if (pool_open(&s->pool, children.at[k])) {
-			*i = children.at[k];
-			vec_push(s->pool.arena, &s->known, *i);
-			return true;
-		}
-	return false;
-}
-
-/* What the surrogate expects most of. */
-static bool by_surrogate(Portfolio *s, uint32_t *i)
+/* What the surrogate expects most of; *gain: how much, 0 where there is no surrogate yet. */
+static bool expect_most(Portfolio *s, uint32_t *i, double *gain)
 {
 	Arena *scratch = arena_new();
-	Surrogate *g = surrogate_new(scratch, &s->pool);
-	double most = -INFINITY;
+	const Surrogate *g = surrogate_new(scratch, &s->pool);
+	double best = s->pool.best != POOL_NONE ? s->pool.point.at[s->pool.best].ns : 0;
+	bool any = false;
+	*gain = 0;
 	for (size_t k = 0; k < s->known.n && g != NULL; k++) {
 		if (!pool_open(&s->pool, s->known.at[k]))
 			continue;
-		double gain = surrogate_gain(g, &s->pool, s->known.at[k], s->pool.point.at[s->pool.best].ns);
-		if (gain > most) {
-			most = gain;
-			*i = s->known.at[k];
-		}
+		double expected = surrogate_gain(g, &s->pool, s->known.at[k], best);
+		if (any && expected <= *gain)
+			continue;
+		*gain = expected;
+		*i = s->known.at[k];
+		any = true;
 	}
 	arena_free(scratch);
-	if (most > -INFINITY && most < TUNE_NO_GAIN && s->fruitless >= s->effort->picks * (1 + s->effort->restarts))
-		s->over = true;
-	return most > -INFINITY;
+	return any;
 }
 
-/* Any. */
-static bool by_draw(Portfolio *s, uint32_t *i)
+static bool by_surrogate(Portfolio *s, uint32_t *i)
 {
-	if (!pool_draw(&s->pool, &s->rng, i))
-		return false;
-	vec_push(s->pool.arena, &s->known, *i);
-	return true;
+	double gain;
+	return expect_most(s, i, &gain);
 }
 
-static const Source sources[SOURCES] = {
-	{ "estimate", by_estimate },
-	{ "move", by_move },
-	{ "crossing", by_crossing },
-	{ "surrogate", by_surrogate },
-	{ "draw", by_draw },
-};
+static const Source sources[SOURCES] = { { "estimate", by_estimate }, { "surrogate", by_surrogate } };
 
 /* ---- the choice among them ---- */
 
@@ -188,8 +151,9 @@ static double draw_beta(Rng *rng, double a, double b)
 static bool choose(Portfolio *s, uint32_t *i, int *source)
 {
 	double odds[SOURCES];
+	bool first = s->pool.asked.n <= TUNE_LEARN;
 	for (int k = 0; k < SOURCES; k++)
-		odds[k] = draw_beta(&s->rng, 1 + s->good[k], 1 + s->bad[k]);
+		odds[k] = first ? -k : draw_beta(&s->rng, 1 + s->good[k], 1 + s->bad[k]);
 	for (int tried = 0; tried < SOURCES; tried++) {
 		*source = 0;
 		for (int k = 1; k < SOURCES; k++)
@@ -197,6 +161,23 @@ static bool choose(Portfolio *s, uint32_t *i, int *source)
 		if (sources[*source].propose(s, i))
 			return true;
 		odds[*source] = -INFINITY;
+	}
+	return false;
+}
+
+/* Whether nothing is to be expected any more; where the pool is at its end, further samples may say otherwise. */
+static bool is_over(Portfolio *s)
+{
+	uint32_t i;
+	double gain;
+	if (s->fruitless < s->effort->picks * (1 + s->effort->restarts))
+		return false;
+	while (!expect_most(s, &i, &gain) || gain < TUNE_NO_GAIN) {
+		if (s->resampled > s->effort->restarts)
+			return true;
+		s->resampled++;
+		sample(s);
+		pool_sort(&s->pool, &s->known);
 	}
 	return false;
 }
@@ -215,7 +196,7 @@ static int ask_portfolio(void *state, Config *out, int n)
 			i = s->hints.at[s->hint_head++];
 		} else {
 			grow(s);
-			s->over = !choose(s, &i, &source) || s->over;
+			s->over = is_over(s) || (!choose(s, &i, &source) && !pool_draw(&s->pool, &s->rng, &i));
 		}
 		if (s->over || !pool_ask(&s->pool, i, &out[got]))
 			continue;
@@ -252,7 +233,7 @@ static void tell_portfolio(void *state, Config c, double ns)
 	s->fruitless++;
 	if (ns > 0 && ns < s->mark * (1 - TUNE_FRUITFUL)) {
 		s->mark = ns;
-		s->fruitless = 0;
+		s->fruitless = s->resampled = 0;
 		s->over = false;
 	}
 }
@@ -269,5 +250,5 @@ static void *open_portfolio(Arena *a, Space *space, SearchCost cost, const Effor
 	return s;
 }
 
-const Search search_portfolio = { "portfolio", "estimates, moves, crossings and what trials say, by their success",
-	open_portfolio, ask_portfolio, hint_portfolio, tell_portfolio };
+const Search search_portfolio = { "portfolio", "estimates and a model of the trials, by their success", open_portfolio,
+	ask_portfolio, hint_portfolio, tell_portfolio };

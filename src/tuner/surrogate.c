@@ -3,7 +3,8 @@
  * a regression, drawn towards 1. g is a Gaussian process whose correlation falls with the distance of two configs: the
  * sum over knobs of 0 for one option, 0.5 to 1 for options of one knob by how far they lie apart, 1 where one config
  * lacks the knob. How fast it falls is the one of a few scales under which the told times are most likely. (Rasmussen
- * and Williams, Gaussian Processes for Machine Learning, 2006, algorithm 2.1; expected improvement: Jones et al., 1998.)
+ * and Williams, Gaussian Processes for Machine Learning, 2006, algorithm 2.1. Expected improvement: Jones, Schonlau and
+ * Welch, 1998.)
  */
 #include "tuner/surrogate.h"
 #include "tuner/tuning.h"
@@ -131,8 +132,8 @@ Surrogate *surrogate_new(Arena *a, const Pool *p)
 	if (s->n < TUNE_LEARN)
 		return NULL;
 	size_t n = (size_t)s->n;
-	double *distance = arena_array(a, double, n * n), *e = arena_array(a, double, n), best = -INFINITY, scale = 1;
-	s->lower = arena_array(a, double, n * n);
+	double *distance = arena_array(a, double, n *n), *e = arena_array(a, double, n), best = -INFINITY, scale = 1;
+	s->lower = arena_array(a, double, n *n);
 	s->weight = arena_array(a, double, n);
 	fit_line(s, p);
 	for (size_t i = 0; i < n; i++) {

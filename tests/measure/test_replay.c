@@ -19,8 +19,15 @@ static RecordedSpace small(Arena *a)
 		{ .config = "tile=1 order=column", .trace = "split h 2\n", .status = RUN_CRASH, .build_ns = 8000 },
 		{ .config = "tile=2 order=row", .trace = "", .status = RUN_CONSTRAINT },
 	};
-	RecordedSpace s = { .epoch = 9, .size = 12, .estimate_ns = 5, .cold_bytes = 64, .machine = "a test", .noise = "none",
-		.first = 1, .n = LEN(run), .run = arena_copy(a, run, sizeof run) };
+	RecordedSpace s = { .epoch = 9,
+		.size = 12,
+		.estimate_ns = 5,
+		.cold_bytes = 64,
+		.machine = "a test",
+		.noise = "none",
+		.first = 1,
+		.n = LEN(run),
+		.run = arena_copy(a, run, sizeof run) };
 	Err err = { 0 };
 	s.task = task_parse(a, dag, strlen(dag), &err);
 	ck_assert_msg(s.task != NULL, "%s: %s", err.place, err.text);
@@ -74,7 +81,8 @@ static void refuses(Arena *a, const char *text, size_t n, const char *says)
 	Err err = { 0 };
 	RecordedSpace s;
 	ck_assert(!recorded_parse(a, "t.space", text, n, &s, &err));
-	ck_assert_msg(strncmp(err.place, "t.space", 7) == 0 && strstr(err.text, says) != NULL && strchr(err.text, '\n') == NULL,
+	ck_assert_msg(
+		strncmp(err.place, "t.space", 7) == 0 && strstr(err.text, says) != NULL && strchr(err.text, '\n') == NULL,
 		"%s: %s", err.place, err.text);
 }
 
@@ -105,7 +113,8 @@ START_TEST(what_is_wrong_is_refused)
 		const char *changed = with(a, text, wrong[i][0], wrong[i][1]);
 		Err err = { 0 };
 		ck_assert_msg(!recorded_parse(a, "t.space", changed, strlen(changed), &s, &err), "%s", wrong[i][1]);
-		ck_assert_msg(strstr(err.text, wrong[i][2]) != NULL && strchr(err.text, '\n') == NULL, "%s: %s", err.place, err.text);
+		ck_assert_msg(
+			strstr(err.text, wrong[i][2]) != NULL && strchr(err.text, '\n') == NULL, "%s: %s", err.place, err.text);
 	}
 	arena_free(a);
 }
