@@ -10,8 +10,9 @@
  * (estimates, builds and screenings, one after another); and how far from the best the runs ended (geometric mean). A
  * schedule that was told already is no trial. --tasks prints the medians of each file.
  *
- * Models: `none` says the same of all schedules. `analytic` is the estimate alone. `cold` begins with it, and grows trees from what is told each LEARN trials.
- * `warm` begins with trees that were trained on all other files, and goes on like `cold`.
+ * Models: `none` says the same of all schedules. `analytic` is the estimate alone. `cold` begins with it, and grows
+ * trees from what is told each LEARN trials. `warm` begins with trees that were trained on all other files, and goes on
+ * like `cold`.
  */
 #include "tree.h"
 

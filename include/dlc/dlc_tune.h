@@ -53,7 +53,7 @@ typedef struct DlcTuneRequest {
 	int64_t trials;
 	double budget_s;    /* 0: not limited. Without a limit of trials either: until nothing is left to find */
 	uint64_t seed;
-	const char *search; /* NULL: rank; random */
+	const char *search; /* NULL: rank; portfolio, anneal, evolve, grid, random */
 	const char *preset; /* NULL: normal; quick, thorough */
 	int jobs;           /* compilers at once; 0: 2 where there are more cores than threads */
 	const int *device;  /* GPUs that measure side by side, all of the target's model; none: target.device alone */

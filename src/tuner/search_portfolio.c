@@ -35,6 +35,7 @@ struct Portfolio {
 	Numbers hints;
 	size_t hint_head;
 	bool begun, ranked, over;
+	const char *source;                 /* why the last config was given; NULL: it is the default, or was drawn */
 	int64_t grown;                      /* the best point whose neighbours are known */
 	Map from;                           /* asked points, to the number of their source */
 	double good[SOURCES], bad[SOURCES]; /* proposals, faded */
@@ -162,6 +163,7 @@ static bool choose(Portfolio *s, uint32_t *i, int *source)
 			return true;
 		odds[*source] = -INFINITY;
 	}
+	*source = SOURCES;
 	return false;
 }
 
@@ -189,18 +191,21 @@ static int ask_portfolio(void *state, Config *out, int n)
 	while (got < n && !s->over) {
 		uint32_t i = 0;
 		int source = SOURCES;
+		bool advice = s->begun && s->hint_head < s->hints.n;
 		if (!s->begun) {
 			i = pool_add(&s->pool, &s->pool.space->first);
 			s->begun = true;
-		} else if (s->hint_head < s->hints.n) {
+		} else if (advice) {
 			i = s->hints.at[s->hint_head++];
 		} else {
 			grow(s);
-			s->over = is_over(s) || (!choose(s, &i, &source) && !pool_draw(&s->pool, &s->rng, &i));
+			bool drawn = !is_over(s) && !choose(s, &i, &source) && pool_draw(&s->pool, &s->rng, &i);
+			s->over = source == SOURCES && !drawn;
 		}
 		if (s->over || !pool_ask(&s->pool, i, &out[got]))
 			continue;
 		map_add(&s->from, i)->num = source;
+		s->source = advice ? "advice" : source < SOURCES ? sources[source].name : NULL;
 		got++;
 	}
 	return got > 0 ? got : s->pool.waiting > 0 ? SEARCH_WAITS : SEARCH_DONE;
@@ -250,5 +255,10 @@ static void *open_portfolio(Arena *a, Space *space, SearchCost cost, const Effor
 	return s;
 }
 
+static const char *source_portfolio(const void *state)
+{
+	return ((const Portfolio *)state)->source;
+}
+
 const Search search_portfolio = { "portfolio", "estimates and a model of the trials, by their success", open_portfolio,
-	ask_portfolio, hint_portfolio, tell_portfolio };
+	ask_portfolio, hint_portfolio, tell_portfolio, source_portfolio };
