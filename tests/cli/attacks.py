@@ -1,17 +1,19 @@
 #!/usr/bin/env python3
-"""attacks.py BUILD [NAME...]: records that lie, and files that are none, against a user's own tuning.
+"""attacks.py BUILD [[-]NAME...]: records that lie, and files that are none, against a user's own tuning.
 
 A small model is tuned honestly. Each attack starts from a copy of that database: lines are forged and imported, or
 read from a second database, or the file itself is changed. Then the user tunes a little more and compiles. Whatever
 was done: every program ends with an exit code of its own, the honest lines are all still there, and the schedule
-that is compiled is not slower than the honest one, both timed here (1.3 times is noise)."""
+that is compiled is not slower than the honest one, both timed here (1.3 times is noise). NAMEs choose attacks, -NAME
+leaves out those that begin so; with DLC_TEST_ALL=1 all are made."""
 import json, os, shutil, sqlite3, subprocess, sys, time
 
 import world
-from world import BUILD, ENV, TMP, canon, end, lines, seal
+from world import ALL, BUILD, ENV, TMP, canon, end, lines, seal
 import onnx_bytes
 
-ONLY = sys.argv[2:]
+ONLY = [a for a in sys.argv[2:] if a[0] != "-" and not ALL]
+OUT = [a[1:] for a in sys.argv[2:] if a[0] == "-" and not ALL]
 MODEL, BASE = TMP + "/conv.onnx", TMP + "/honest.sqlite"
 NOISE = 1.3
 SLOW = "# slow\n"  # the naive loops: legal, right, and many times slower
@@ -280,7 +282,7 @@ def attacks(honest):
 
 def wanted(honest):
     for name, function, argument in attacks(honest):
-        if not ONLY or any(o in name for o in ONLY):
+        if (not ONLY or any(o in name for o in ONLY)) and not any(name.startswith(o) for o in OUT):
             yield name, lambda function=function, argument=argument: function(honest, argument)
 
 try:

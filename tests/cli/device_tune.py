@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 """Tuning for a device of OpenCL, which is PoCL where nothing else is, and for a CUDA driver that interprets PTX.
 
-    device_tune.py BUILD FAKE CUDA PTX
+    device_tune.py BUILD FAKE CUDA PTX [--no-cuda]
 
 FAKE is the folder of a loader that fails when it is told to (tests/measure/fake_opencl.c); CUDA that of a driver
-without a GPU, which runs kernels by the library PTX (tests/fake_cuda). Every check is a function; its first line says
+without a GPU, which runs kernels by the library PTX (tests/fake_cuda), where --no-cuda is not given. Every check is a function; its first line says
 what a user may rely on."""
 import ctypes, json, os, re, subprocess, sys
 
 from onnx_bytes import conv
-from world import BUILD, ENV, TMP, array, end, check_all, lines, run
+from world import ALL, BUILD, ENV, TMP, array, end, check_all, lines, run
 
 FAKE, CUDA, PTX = map(os.path.abspath, sys.argv[2:5])
 MODEL, DB, TARGET, TRIALS = TMP + "/conv.onnx", TMP + "/a.sqlite", "--target=opencl", 3
@@ -154,7 +154,7 @@ TINY = TMP + "/tiny.onnx"
 conv(TINY, 2, 4, 5)
 conv(MODEL, 8, 16, 12)
 REAL = real_loader()
-checks = [cuda_too]
+checks = [cuda_too] if ALL or "--no-cuda" not in sys.argv else []
 if REAL is not None:
     checks += [tunes_and_reuses, computes_what_it_means, records_are_tried_again, built_code_is_kept, workers_say_why,
                no_device, lost_in_the_middle, no_memory, no_code]

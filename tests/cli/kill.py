@@ -2,13 +2,13 @@
 """kill.py BUILD: the tuner is killed at random moments, and three of them share one database.
 
 Killed with SIGKILL, at any moment from its start on: every trial that it announced is in the database, the database
-is sound, no child is left (a busy machine has some seconds to end them), and the next run goes on.  6 times, 50
+is sound, no child is left (a busy machine has some seconds to end them), and the next run goes on.  4 times, 50
 with DLC_TEST_ALL=1."""
 import json, os, random, signal, sqlite3, subprocess, time
 
 from world import BUILD, ENV, TMP, check_all, end, lines, run
 
-ROUNDS, SEED = (50, int(time.time())) if os.environ.get("DLC_TEST_ALL") else (6, 1)
+ROUNDS, SEED = (50, int(time.time())) if os.environ.get("DLC_TEST_ALL") else (4, 1)
 SHAPE = "--shape=data=1,3,35,35"
 
 def start(model, db, *args):

@@ -9,6 +9,7 @@ BUILD = os.path.abspath(sys.argv[1])
 TMP = tempfile.mkdtemp(prefix=f"dlc-{os.path.basename(sys.argv[0]).removesuffix('.py')}.")
 ENV = dict(os.environ, XDG_DATA_HOME=TMP + "/data", XDG_CACHE_HOME=TMP + "/cache", DLC_TUNING_LOGS="none")
 ENV.pop("DLC_TUNING_DB", None)
+ALL = bool(os.environ.get("DLC_TEST_ALL"))
 
 def run(program, *args, want=0, **how):
     """The ended process; its exit code is `want`, or one of it."""
@@ -56,7 +57,7 @@ def end(failed):
 
 def main(*checks):
     """A whole test: every function is a check; its first line says what a user may rely on. Arguments after the build
-    folder that name checks choose those; `-NAME` leaves one out."""
+    folder that name checks choose those; `-NAME` leaves one out, but not with DLC_TEST_ALL=1."""
     named = [a for a in sys.argv[2:] if a.lstrip("-") in {c.__name__ for c in checks}]
-    out, only = [a[1:] for a in named if a[0] == "-"], [a for a in named if a[0] != "-"]
+    out, only = [a[1:] for a in named if a[0] == "-" and not ALL], [a for a in named if a[0] != "-"]
     end(check_all((c.__name__, c) for c in checks if c.__name__ not in out and (not only or c.__name__ in only))[0])

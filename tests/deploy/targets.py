@@ -26,11 +26,12 @@ BOARDS = ["armv8-a", "cortex-a72"]
 # Network and options of dlc-compile, and the targets it is made for.
 NETWORKS = [
     (["squeezenet1_1", "--shape=data=1,3,64,64"], LEVELS + BOARDS),
-    (["mobilenet_v1", "--shape=data=1,3,32,32"], ["x86-64-v4", "armv8-a"]),
     (["mobilenet_v2", "--shape=data=1,3,64,64"], ["x86-64", "cortex-a72"]),
     (["squeezenet1_1", "--shape=data=1,3,35,35", "--unscheduled"], ["x86-64-v2", "armv8-a"]),
     (["resnet18", "--shape=data=1,3,32,32", "--threads=2"], ["x86-64-v3", "armv8-a"]),
 ]
+if os.environ.get("DLC_TEST_ALL"):
+    NETWORKS.append((["mobilenet_v1", "--shape=data=1,3,32,32"], ["x86-64-v4", "armv8-a"]))
 TOLERANCE = 1e-4  # of the largest output: what schedules may differ by ("strict")
 RUNTIME_BYTES, WORKER_BYTES = 100_000, 1_000_000
 
@@ -96,7 +97,7 @@ def cross():
     call("meson", "setup", path, SOURCE, f"--cross-file={SOURCE}/configs/cross/aarch64-linux-gnu.ini",
          "-Dcompiler=disabled",
          "--buildtype=release")
-    call("ninja", "-C", path)
+    call("ninja", "-C", path, "dlc-run", "dlc-worker", "libdlc_runtime.so.1")
     for name, most in (("libdlc_runtime.so.1", RUNTIME_BYTES), ("dlc-worker", WORKER_BYTES)):
         call("aarch64-linux-gnu-strip", "-o", f"{path}/stripped", f"{path}/{name}")
         size = os.path.getsize(f"{path}/stripped")

@@ -70,8 +70,8 @@ def alone(root):
 
 
 def beside_a_driver(root, folder):
-    """With a driver that interprets PTX, in place of a GPU's."""
-    env = {"HOME": folder, "PATH": os.environ["PATH"], "LD_LIBRARY_PATH": FAKE, "FAKE_CUDA_MEMORY": str(4 << 30),
+    """With a driver that interprets PTX, in place of a GPU's; too small for the probe that reads 256 MiB."""
+    env = {"HOME": folder, "PATH": os.environ["PATH"], "LD_LIBRARY_PATH": FAKE, "FAKE_CUDA_MEMORY": str(200 << 20),
            "FAKE_CUDA_KERNELS": FAKE + "/fake_ptx.so", "FAKE_CUDA_LAUNCH_NS": "3000000"}
     model, db = folder + "/tiny.onnx", folder + "/a.sqlite"
     onnx_bytes.conv(model, 2, 4, 5)
