@@ -4,8 +4,8 @@
     device_tune.py BUILD FAKE CUDA PTX [--no-cuda]
 
 FAKE is the folder of a loader that fails when it is told to (tests/measure/fake_opencl.c); CUDA that of a driver
-without a GPU, which runs kernels by the library PTX (tests/fake_cuda), where --no-cuda is not given. Every check is a function; its first line says
-what a user may rely on."""
+without a GPU, which runs kernels by the library PTX (tests/fake_cuda), where --no-cuda is not given. Every check is a
+function; its first line says what a user may rely on."""
 import ctypes, json, os, re, subprocess, sys
 
 from onnx_bytes import conv

@@ -418,7 +418,7 @@ int main(void)
 	while (hand_kernels[rows].name != NULL)
 		rows++;
 	tcase_add_loop_test(tc, small_forms, 0, rows);
-	tcase_add_loop_test(tc, random_forms, 0, getenv("DLC_TEST_ALL") != NULL ? 400 : 16);
+	tcase_add_loop_test(tc, random_forms, 0, suite_count(16, 4, 400));
 	tcase_add_loop_test(tc, large_forms, 0, rows);
 	tcase_add_loop_test(tc, what_is_left, 0, rows);
 	tcase_add_loop_test(tc, spills, 0, LEN(spilling));

@@ -263,7 +263,7 @@ int main(void)
 	tcase_add_loop_test(tc, a_killed_import_costs_nothing, 0, 2);
 	tcase_add_test(tc, a_tuner_puts_beside_an_import);
 	tcase_add_test(tc, a_check_is_of_one_moment);
-	tcase_add_loop_test(tc, lines_in_any_order, 0, SANITIZED ? 3 : 10);
+	tcase_add_loop_test(tc, lines_in_any_order, 0, suite_count(5, 1, 10));
 	tcase_add_test(tc, the_first_refused_line_is_told);
 	tcase_add_test(tc, a_comment_makes_no_other_schedule);
 	return run_suite("import", tc);

@@ -30,7 +30,7 @@ static bool names_what(const char *text)
 /* Of a quick run every few changes, others in each model: the same attribute stands in many of them. */
 static void import_changed(Trial *t, double value)
 {
-	if (t->n++ % suite_count(2, 6, 1) != 0)
+	if (t->n++ % suite_count(6, 12, 1) != 0)
 		return;
 	Arena *a = arena_new();
 	Text file = { .arena = a };

@@ -7,8 +7,8 @@ with other outputs.
 
     backend.py DLC [--all|PART]        data: $DLC_TEST_DATA or ../shared (onnx-backend/), Debian's libonnx-testdata
 
-Where no data is found it says so and exits with 77 (meson: skipped). Without --all (or DLC_TEST_ALL=1) a part of the
-folders is taken, one in PART (8), chosen by their name's hash; with it the numbers of passed folders must reach those in PASSED."""
+Where no data is found it says so and exits with 77 (meson: skipped). Without --all (or DLC_TEST_ALL=1) one folder in
+PART (8) is taken, chosen by its name's hash; with it the numbers of passed folders must reach those in PASSED."""
 import os
 import subprocess
 import sys

@@ -260,7 +260,7 @@ static void check_trace(const Task *task, const Target *target, const Trace *t, 
 
 START_TEST(every_sampled_schedule_equals_the_naive_fn)
 {
-	int samples = suite_count(12, 4, 300);
+	int samples = suite_count(6, 2, 300);
 	Arena *a = arena_new();
 	Err err = { 0 };
 	Task *task = task_of(a, workloads[_i]);

@@ -25,11 +25,11 @@ static Target gpu(void)
 
 /* ---- random traces ---- */
 
-/* Of each workload: 2000 of all without sanitizers. */
+/* Of each workload: 1000 of all without sanitizers. */
 static int traces(void)
 {
-	int each = 2000 / step_nworkload + 1;
-	return suite_count(each, each / 6, 5 * each);
+	int each = 1000 / step_nworkload + 1;
+	return suite_count(each, each / 6, 10 * each);
 }
 
 /* What all traces have made, in memory that the tests' processes share. */

@@ -157,7 +157,7 @@ START_TEST(configs)
 	ck_assert_msg(s != NULL, "%s", err.text);
 	Want want = want_of(a, op_naive(ir_new(a), task->dag, "k", NAIVE_AS_TYPED, NULL), INTERP_EXACT, 1);
 	Rng rng = rng_seed((uint64_t)_i);
-	for (int k = 0; k < (getenv("DLC_TEST_ALL") != NULL ? 40 : 3); k++) {
+	for (int k = 0; k < suite_count(2, 2, 40); k++) {
 		Config c = k == 0 ? s->first : space_sample(s, &rng);
 		Text text = { .arena = a };
 		Trace *trace = space_trace(s, &c, a, &err);

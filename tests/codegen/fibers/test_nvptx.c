@@ -74,7 +74,7 @@ START_TEST(sets_by_hand)
 	Target t;
 	gpu(&t, "h200");
 	KernelSet *ks = device_set(a, device_sets[_i]);
-	for (uint64_t seed = 1; seed < 4; seed++)
+	for (uint64_t seed = 1; seed < (SANITIZED ? 2 : 4); seed++)
 		ck_assert_msg(agree(a, &t, device_sets[_i], ks, seed, 1e-5), "%s is refused", device_sets[_i]);
 	arena_free(a);
 }
@@ -85,9 +85,9 @@ enum { PARTS = 4 };
 START_TEST(every_operator)
 {
 	Target t;
-	int ran = 0, all = 0;
+	int ran = 0, all = 0, step = suite_count(1, 3, 1);
 	gpu(&t, "k80");
-	for (int k = _i; k < LEN(dags); k += PARTS, all++) {
+	for (int k = _i; k < LEN(dags); k += step * PARTS, all++) {
 		Err err = { 0 };
 		Arena *a = arena_new();
 		Dag *d = dag_parse(a, "case", dags[k], strlen(dags[k]), &err);
@@ -121,7 +121,7 @@ END_TEST
 
 START_TEST(random_sets)
 {
-	int rounds = suite_count(40, 15, 400), ran = 0;
+	int rounds = suite_count(25, 8, 400), ran = 0;
 	Target t;
 	gpu(&t, _i % 2 == 0 ? "k80" : "h200");
 	for (int k = 0; k < rounds; k++) {
@@ -139,7 +139,7 @@ END_TEST
 
 /* ---- schedules ---- */
 
-enum { TRACES = 12 }; /* of each workload: about two hundred in all */
+enum { TRACES = 6 }; /* of each workload: about a hundred in all */
 
 static void bound_trace(const Target *t, const Task *task, uint64_t seed, const Want *want)
 {
@@ -158,7 +158,7 @@ static void bound_trace(const Target *t, const Task *task, uint64_t seed, const 
 
 START_TEST(random_bound_traces)
 {
-	int traces = suite_count(TRACES, TRACES / 4, 10 * TRACES);
+	int traces = suite_count(TRACES, TRACES / 6, 20 * TRACES);
 	Arena *a = arena_new();
 	Target t;
 	gpu(&t, _i % 2 == 0 ? "h200" : "k80");
@@ -196,7 +196,7 @@ static void say_skipped(void)
 START_TEST(operators_assemble)
 {
 	Target t;
-	int step = suite_count(7, 21, 1);
+	int step = suite_count(14, 42, 1);
 	bool there = true;
 	gpu(&t, archs[_i]);
 	for (int k = _i; k < LEN(dags) && there; k += step) {
@@ -219,7 +219,7 @@ START_TEST(sets_assemble)
 	for (int k = 0; device_sets[k] != NULL; k++)
 		if (!assembles(a, &t, device_sets[k], device_set(a, device_sets[k])))
 			say_skipped();
-	for (int k = 0; k < step_nworkload; k++) {
+	for (int k = _i; k < step_nworkload; k += suite_count(2, 6, 1)) {
 		Text steps = { .arena = a };
 		KernelSet *ks = random_bound_trace(a, task_of(a, step_workloads[k]), &t, 0x7100000 + (uint64_t)k, &steps);
 		if (!assembles(a, &t, text_str(&steps), ks))
@@ -443,7 +443,7 @@ int main(void)
 	tcase_add_loop_test(tc, random_sets, 0, 4);
 	tcase_add_loop_test(tc, text_of_an_architecture, 0, LEN(ptx));
 	tcase_add_loop_test(tc, operators_assemble, 0, LEN(archs));
-	tcase_add_loop_test(tc, sets_assemble, 0, LEN(archs));
+	tcase_add_loop_test(tc, sets_assemble, 0, suite_count(LEN(archs), 1, LEN(archs)));
 	tcase_add_loop_test(tc, faults_are_found, 0, LEN(faults));
 	tcase_add_test(tc, library_of_kernels);
 	tcase_add_test(tc, joined_sets);
