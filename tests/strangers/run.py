@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """What a stranger touches to add something: seven small additions, as patches beside this file.
 
-    run.py ROOT [--each] [--refresh] [NAME ...] [-- CC ...]
+    run.py ROOT [--each] [--refresh] [--built=DIR] [NAME ...] [-- CC ...]
 
 Each patch adds one thing that CONTRIBUTING's table "Where things go" names.  This script copies the tree, checks
 that a patch touches only the files of its row, applies it, builds, shows that the addition works, and takes it back.
-All patches go into one copy, which is built once; --each makes a copy for each.  NAME picks patches.
+All patches go into one copy, which is built once; --each makes a copy for each.  NAME picks patches.  --built names a
+build folder of ROOT: objects of src/ that see no file of a patch are taken from there.
 
 A patch that no longer applies is out of date: --refresh NAME merges it into today's tree and writes it anew, for you
 to read before you commit it.  Where it conflicts you are told what to do."""
@@ -27,6 +28,17 @@ const w: f32[2,4] = {1, 2, 3, 4, 5, 6, 7, 8}
 d = dense(data, w)
 y = relu(d)
 out y
+"""
+
+
+# Stands for the compiler: copies the object that it is asked for, or compiles.
+TAKE = """#!/bin/sh
+before=
+for a; do
+	if [ "$before" = -o ] && [ -f "$TAKEN/$a" ]; then exec cp "$TAKEN/$a" "$a"; fi
+	before=$a
+done
+exec "$@"
 """
 
 
@@ -83,6 +95,23 @@ class Copy:
         with open(os.path.join(self.root, name), "wb") as f:
             f.write(content.encode() if isinstance(content, str) else content)
         return os.path.join(self.root, name)
+
+    def take(self, built, touched):
+        """Objects of another build that are the same here: ninja knows the files that each of them sees."""
+        p = subprocess.run(["ninja", "-C", built, "-t", "deps"], stdout=subprocess.PIPE, text=True)
+        for part in p.stdout.split("\n\n"):
+            head, *files = part.splitlines() or [""]
+            name = head.split(":")[0]
+            if name.startswith("src/") and "(VALID)" in head and not touched & {os.path.normpath(f.strip())[3:]
+                                                                               for f in files}:
+                os.makedirs(os.path.dirname(f"{self.root}/build-taken/{name}"), exist_ok=True)
+                shutil.copy(f"{built}/{name}", f"{self.root}/build-taken/{name}")
+        os.makedirs(self.root + "/build-taken", exist_ok=True)
+        with open(self.root + "/build-taken/cc", "w") as f:
+            f.write(TAKE)
+        os.chmod(self.root + "/build-taken/cc", 0o755)
+        self.env["TAKEN"] = self.root + "/build-taken"
+        self.cc = [self.root + "/build-taken/cc", *(self.cc or ["cc"])]
 
     def build(self):
         if self.cc:
@@ -196,7 +225,7 @@ def apply_patch(c, name, *options):
                     f"python3 tests/strangers/run.py . --refresh {name}\n{p.stdout}")
 
 
-def go(root, names, cc):
+def go(root, names, cc, built):
     """Applies the patches to one copy, builds it, shows each addition, and takes the patches back."""
     with tempfile.TemporaryDirectory(prefix="strangers.") as folder:
         c, name = Copy(root, folder, cc), names[0]
@@ -205,6 +234,8 @@ def go(root, names, cc):
                 check_files(root, name)
                 apply_patch(c, name)
             name = " + ".join(names)
+            if built:
+                c.take(built, {f for name in names for f in touched(f"{HERE}/{name}.patch")})
             c.build()
             for name in names:
                 SHOWS[name](c)
@@ -248,6 +279,7 @@ def main():
     ap.add_argument("root")
     ap.add_argument("--each", action="store_true")
     ap.add_argument("--refresh", action="store_true")
+    ap.add_argument("--built")
     ap.add_argument("names", nargs="*")
     argv, cc = sys.argv[1:], []
     if "--" in argv:
@@ -260,7 +292,8 @@ def main():
         return 2
     if a.refresh:
         return max(refresh(root, name) for name in names)
-    return max([go(root, [n], cc) for n in names] if a.each else [go(root, names, cc)])
+    built = a.built and os.path.abspath(a.built)
+    return max([go(root, [n], cc, built) for n in names] if a.each else [go(root, names, cc, built)])
 
 
 if __name__ == "__main__":
