@@ -43,6 +43,8 @@ static const struct {
 	{ "dag i\nin x: f32[1,256]\nconst w: f32[256,256]\ny: f32[1,256] = dense(x, w)\nout y\n", NULL },
 	{ "dag j\nin x: f32[8,256]\nconst w: f32[256,256]\ny: f32[8,256] = dense(x, w)\nout y\n",
 		"prefetch c0.p dense k.o k.o 4\nunroll c0.p.f\n" },
+	/* One step of the inner dimension: nothing comes after it. */
+	{ "dag l\nin x: f32[7,1]\nconst w: f32[13,1]\ny: f32[7,13] = dense(x, w)\nout y\n", NULL },
 };
 
 /* The text of a workload's default trace for a target, which replays. */

@@ -235,7 +235,7 @@ static bool run(Sketch *s, Err *err)
 		tile.pack = w->name;
 		tile.layout = parts ? arena_printf(s->arena, "IO%lldi%lldo", (long long)depth, (long long)tile.lanes)
 		                    : arena_printf(s->arena, "OI%lldo", (long long)tile.lanes);
-		tile.stream = parts ? NULL : tile.reduce[0];
+		tile.stream = parts || depth == 1 ? NULL : tile.reduce[0];
 		tile.far = TMPL_FAR * turns > depth ? TMPL_FAR * turns / depth : 1;
 		if (bytes)
 			tile.layout = arena_printf(s->arena, "%s%di", tile.layout, DOT_STEPS);
