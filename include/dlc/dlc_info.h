@@ -16,7 +16,7 @@ typedef struct DlcComponent {
 
 /* Where files are looked for. */
 typedef struct DlcPlace {
-	const char *what; /* programs, targets, tuning_db, tuning_logs, cache */
+	const char *what; /* programs, targets, tuning_db, shipped, cache */
 	const char *path;
 	int exists;
 } DlcPlace;

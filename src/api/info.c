@@ -41,7 +41,7 @@ static void list_places(Arena *a, const Folders *f, DlcSessionInfo *out)
 	if (f->database != NULL)
 		list[n++] = (DlcPlace){ "tuning_db", f->database, 0 };
 	if (f->shipped != NULL)
-		list[n++] = (DlcPlace){ "tuning_logs", f->shipped, 0 };
+		list[n++] = (DlcPlace){ "shipped", f->shipped, 0 };
 	if (f->cache != NULL)
 		list[n++] = (DlcPlace){ "cache", f->cache, 0 };
 	for (int i = 0; i < n; i++)

@@ -143,7 +143,8 @@ def logs_are_shipped():
         assert none[0]["exact"] == 0, none
     row, = json.loads(run("dlc-info", "--json", env=env).stdout)["shipped"]
     assert row["runs"] == len(ran) and row["target"].startswith("cpu:"), row
-    assert f"{row['target']}: {len(ran)} runs" in run("dlc-info", env=env).stdout
+    said = run("dlc-info", env=env).stdout
+    assert f"{row['target']}: {len(ran)} runs" in said and f"shipped   {TMP}/ship" in said, said
     assert "of others" in run("dlc-compile", *MODEL, "-o", TMP + "/m.dlcb", "--explain", env=env).stdout
     # The user's own come first.
     run("dlc-tune", *MODEL, "--trials=4", env=env)
