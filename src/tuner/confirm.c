@@ -169,7 +169,7 @@ static bool add_recorded(const Confirm *x, Contest *f, int *at)
 	return true;
 }
 
-/* The fastest two of a task alone, and what the databases held: their numbers. */
+/* The fastest two of a task alone, of a race if there was one, and what the databases held: their numbers. */
 static void want(const Confirm *x, Contest *f, int pick[3])
 {
 	for (size_t i = 0; i < f->run->doubt.n; i++) /* there was no time to measure them again */
@@ -181,8 +181,11 @@ static void want(const Confirm *x, Contest *f, int pick[3])
 	f->duel->n = 1;
 	f->trace[0] = f->run->default_trace;
 	pick[0] = pick[1] = 0;
+	bool raced = false; /* then single times, of which the least is an outlier, decide nothing */
+	for (int i = 0; i < all; i++)
+		raced |= ranked[i]->scatter > 0;
 	for (int i = 0; i < all && n < 2; i++)
-		if (i == 0 || strcmp(ranked[i]->trace, f->trace[0]) != 0)
+		if ((!raced || ranked[i]->scatter > 0) && (n == 0 || strcmp(ranked[i]->trace, f->trace[0]) != 0))
 			pick[n++] = add_schedule(f, ranked[i]->trace);
 	pick[1] = n > 1 && pick[0] != 0 ? pick[1] : pick[0];
 	f->confirmed = add_recorded(x, f, &pick[2]);
