@@ -162,6 +162,10 @@ static const struct {
 	{ "dag e\nin x: f32[1,8,12,16]\nm: f32[1,8,1,1] = reduce_mean(x) axes=[2,3]\nd: f32[1,8,12,16] = sub(x, m)\nout d\n"
 		"",
 		"vectorize " },
+	/* Causal, and vectors of values that tiles do not divide: both nests of values end where queries see no more. */
+	{ "dag l\nin q: f32[1,2,64,65]\nin k: f32[1,2,64,65]\nin v: f32[1,2,64,65]\n"
+	  "y: f32[1,2,64,65] = attention(q, k, v) causal=1\nout y\n",
+		".o.2\ntrim " },
 };
 
 START_TEST(an_anchor_is_tiled_wherever_it_stands)

@@ -185,6 +185,7 @@ typedef struct Around {
 	const TileAxis *axis; /* batch, head, query, before they were cut */
 	const char *tiles;    /* the loop over tiles; NULL: there is one */
 	const char *at;       /* the innermost of them */
+	bool rest;            /* the last vectors of values have a nest of their own */
 } Around;
 
 static Around value_steps(Sketch *s, const Attention *a, const Picked *p, int64_t unroll)
@@ -199,7 +200,7 @@ static Around value_steps(Sketch *s, const Attention *a, const Picked *p, int64_
 	Cut vector = { NULL, NULL };
 	if (lane.out != NULL)
 		vector = attention_cut(s, lane.out, (depth + a->lanes - 1) / a->lanes, p->values.vectors);
-	Around around = { t->out, rows.out, rows.out != NULL ? rows.out : t->out[HEAD].name };
+	Around around = { t->out, rows.out, rows.out != NULL ? rows.out : t->out[HEAD].name, false };
 	const char *loop[] = { t->out[BATCH].name, t->out[HEAD].name, rows.out, vector.out, pixel.out, pixel.in, vector.in,
 		lane.in };
 	attention_reorder(s, loop, 8);
@@ -209,7 +210,8 @@ static Around value_steps(Sketch *s, const Attention *a, const Picked *p, int64_
 	sketch_step(s, "unroll %s", pixel.in);
 	attention_step(s, "unroll", vector.in);
 	sketch_step(s, "vectorize %s", lane.in);
-	if (vector.out != NULL && depth % width != 0)
+	around.rest = vector.out != NULL && depth % width != 0;
+	if (around.rest)
 		sketch_step(s, "cut %s %lld", vector.out, (long long)(depth / width));
 	return around;
 }
@@ -271,15 +273,19 @@ static int64_t rounded(int64_t n, int64_t by)
  * Where queries see no later keys, loops over keys end there; those first that read what the others make. The first
  * tile sees the fewest keys: a loop that it needs to the end is needed by all tiles.
  */
-static void trim_steps(Sketch *s, const Attention *a, const Picked *p, int64_t value_unroll, const char *tiles)
+static void trim_steps(
+	Sketch *s, const Attention *a, const Picked *p, int64_t value_unroll, const char *tiles, bool rest)
 {
 	int64_t keys = a->scores.axis[FOURTH].extent, part = p->scores.pixels, whole = keys / part * part;
 	int64_t seen = p->values.pixels + a->past, all = p->rows + a->past, read = rounded(all, value_unroll);
-	const char *values = a->values.reduce[0].name;
+	const char *values = a->values.reduce[0].name, *outer = value_unroll > 1 && value_unroll < keys ? ".o" : "";
 	if (!a->causal)
 		return;
-	if (rounded(seen, value_unroll) < rounded(keys, value_unroll))
-		sketch_step(s, "trim %s%s", values, value_unroll > 1 && value_unroll < keys ? ".o" : "");
+	if (rounded(seen, value_unroll) < rounded(keys, value_unroll)) {
+		sketch_step(s, "trim %s%s", values, outer);
+		if (rest)
+			sketch_step(s, "trim %s%s.2", values, outer);
+	}
 	if (all < keys)
 		sketch_step(s, "trim %s", a->row[SUM].key);
 	if (read < keys)
@@ -338,7 +344,7 @@ static bool run(Sketch *s, Err *err)
 	const char *tiles = score_steps(s, &a, &p, around.at, score_unroll);
 	for (int k = MAX; k <= SUM; k++)
 		softmax_steps(s, &a, &a.row[k], p.rows);
-	trim_steps(s, &a, &p, value_unroll, tiles);
+	trim_steps(s, &a, &p, value_unroll, tiles, around.rest);
 	share_steps(s, &around, p.rows);
 	return true;
 }
