@@ -318,7 +318,11 @@ void naive_elementwise(Naive *nv)
 	Args a = { idx, naive_out(nv, 0)->shape.rank, naive_type(nv, x->type) };
 	if (nv->c->op == OP_identity || nv->c->op == OP_cast) /* no conversion by way of the computing type */
 		a.t = naive_buf(nv, nv->c->in[0])->type;
-	nest_close(&nest, NULL, NULL, naive_store(nv, out, idx, formula(nv, &a)));
+	const Expr *e = formula(nv, &a);
+	DType y = naive_out(nv, 0)->type;
+	if (nv->c->op == OP_cast && dtype_is_float(y) && y.bits == 16) /* rounds, though the work buffer is wider */
+		e = ir_cast(nv->ir, y, e);
+	nest_close(&nest, NULL, NULL, naive_store(nv, out, idx, e));
 }
 
 /*

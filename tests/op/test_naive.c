@@ -254,6 +254,34 @@ START_TEST(layouts_place_elements)
 }
 END_TEST
 
+/* There and back inside one Task, through a work buffer that is wider than 16 bits. */
+START_TEST(casts_to_16_bits_round)
+{
+	static const float x[4] = { 1.0001f, -2.7182818f, 70000, 65519 };
+	static const struct {
+		const char *type;
+		float want[4];
+	} rows[] = { { "f16", { 1, -2.71875f, INFINITY, 65504 } }, { "bf16", { 1, -2.71875f, 70144, 65536 } } };
+	Arena *a = arena_new();
+	Err err = { 0 };
+	const char *text =
+		arena_printf(a, "dag\nin x: f32[4]\nh = cast(x) to=%s\ny = cast(h) to=f32\nout y\n", rows[_i].type);
+	Dag *d = dag_parse(a, "t", text, strlen(text), &err);
+	ck_assert_msg(d != NULL, "%s", err.text);
+	for (int kind = NAIVE_AS_TYPED; kind <= NAIVE_F64; kind++) {
+		KernelSet *ks = op_naive(ir_new(a), d, "f", (NaiveKind)kind, &err);
+		float in[4], y[4] = { 0 };
+		memcpy(in, x, sizeof in);
+		IrArg arg[2] = { { .name = "x", .data = in }, { .name = "y", .data = y } };
+		InterpRun how = { .seed = 1 };
+		ck_assert_msg(interp_run_set(ks, arg, 2, &how, &err), "%s: %s", err.place, err.text);
+		for (int k = 0; k < 4; k++)
+			ck_assert_msg(y[k] == rows[_i].want[k], "%s %g: %g, not %g", rows[_i].type, x[k], y[k], rows[_i].want[k]);
+	}
+	arena_free(a);
+}
+END_TEST
+
 START_TEST(outputs_that_are_no_results_are_refused)
 {
 	static const char *const texts[] = { "dag\nin x: f32[2]\nout x\n", "dag\nin x: f32[2]\ny = relu(x)\nout y, y\n" };
@@ -282,6 +310,7 @@ int main(int argc, char **argv)
 	tcase_add_loop_test(tc, random_windows_equal_reference, 0, windows);
 	tcase_add_test(tc, names_are_fixed);
 	tcase_add_test(tc, layouts_place_elements);
+	tcase_add_loop_test(tc, casts_to_16_bits_round, 0, 2);
 	tcase_add_loop_test(tc, outputs_that_are_no_results_are_refused, 0, 2);
 	return run_suite("naive", tc);
 }
