@@ -25,8 +25,9 @@ void arena_at_end(Arena *a, void (*f)(void *arg), void *arg);
 /* Bytes handed out since arena_new, for tests and limits. */
 size_t arena_used(const Arena *a);
 
-#define arena_new_of(a, T) ((T *)arena_alloc((a), sizeof(T)))
-#define arena_array(a, T, n) ((T *)arena_alloc((a), sizeof(T) * (size_t)(n)))
+#define arena_new_of(a, T) arena_array(a, T, 1)
+#define arena_array(a, T, n) \
+	((T *)arena_alloc_aligned((a), sizeof(T) * (size_t)(n), _Alignof(T) > 16 ? _Alignof(T) : 16))
 
 /*
  * A growable array in an arena: VEC(Stmt *) list = { 0 }; vec_push(a, &list, stmt);

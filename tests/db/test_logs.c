@@ -126,7 +126,9 @@ START_TEST(a_session_has_a_segment)
 	ck_assert_int_eq(count_runs(db, &w, &own), 5);
 	ck_assert_int_eq(own, 5);
 	check_sound(db, 9);
-	ImportCount c = import_into(open_or_die(path_of("file"), DB_WRITE), text);
+	Db *file = open_or_die(path_of("file"), DB_WRITE);
+	ImportCount c = import_into(file, text);
+	db_close(file);
 	ck_assert_int_eq(c.taken, 9);
 	ck_assert_int_eq(c.refused, 0); /* the head and the seals are no records, and no damage */
 	db_close(db);
@@ -242,6 +244,7 @@ START_TEST(the_index_follows_the_folder)
 	ck_assert_ptr_nonnull(gone);
 	const char *retraction = arena_printf(arena, "%.*s\n", (int)strcspn(gone, "\n"), gone);
 	ck_assert_ptr_nonnull(strstr(retraction, "retraction"));
+	db_close(other);
 	write_text(path_of("team/b.jsonl"), retraction);
 	db = open_logs("team", DB_READ);
 	ck_assert_ptr_null(db_note(db)); /* it waits: that is no damage */
