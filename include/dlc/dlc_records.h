@@ -8,9 +8,9 @@
 
 typedef int (*DlcLineEach)(const char *line, size_t n, void *arg); /* without its end */
 /* All records as lines (task NULL), or those of one task. */
+DLC_API DlcFault dlc_database_export(DlcDatabase *d, const char *task, DlcLineEach each, void *arg, DlcFailure *why);
 /* The `most` best schedules of each task on each target with the newest code, a run each, and what these name. */
 DLC_API DlcFault dlc_database_export_best(DlcDatabase *d, int most, DlcLineEach each, void *arg, DlcFailure *why);
-DLC_API DlcFault dlc_database_export(DlcDatabase *d, const char *task, DlcLineEach each, void *arg, DlcFailure *why);
 
 typedef struct DlcImport {
 	int64_t added, present, skipped;
