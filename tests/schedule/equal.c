@@ -7,6 +7,8 @@
 #include "op/element.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 Task *task_of(Arena *a, const char *text)
@@ -15,6 +17,17 @@ Task *task_of(Arena *a, const char *text)
 	Dag *d = dag_parse(a, "workload", text, strlen(text), &err);
 	Task *t = d != NULL ? task_new(a, d, &err) : NULL;
 	ck_assert_msg(t != NULL, "%s: %s", err.place, err.text);
+	return t;
+}
+
+Target named_target(const char *name, int threads)
+{
+	Err err = { 0 };
+	Target t;
+	char dir[4096];
+	const char *dirs[] = { dir }, *root = getenv("DLC_SOURCE_ROOT");
+	snprintf(dir, sizeof dir, "%s/configs/targets", root != NULL ? root : ".");
+	ck_assert_msg(target_resolve(&t, name, threads, dirs, 1, &err), "%s: %s", err.place, err.text);
 	return t;
 }
 

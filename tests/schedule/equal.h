@@ -8,8 +8,11 @@
 
 #include "interp/interp.h"
 #include "op/task.h"
+#include "target/target.h"
 
 Task *task_of(Arena *a, const char *text);
+/* A machine of configs/targets: what a test expects of a choice must not depend on the one that it runs on. */
+Target named_target(const char *name, int threads);
 enum { EQUAL_TENSORS = 64 };
 /* Random inputs, by the parameters of the naive set; how many. Aligned as kernels want it. */
 int draw_args(Arena *a, const KernelSet *naive, InterpDomain domain, uint64_t seed, IrArg *arg);

@@ -135,9 +135,8 @@ START_TEST(chains_are_one_nest)
 {
 	Arena *a = arena_new();
 	Err err = { 0 };
-	Target target;
+	Target target = named_target("cpu:znver5", 1);
 	Text trace = { .arena = a };
-	target_host(&target, 1);
 	target.vector_bits = 256;
 	Task *task = task_of(a, chains[_i].dag);
 	Space *space = space_new(a, task, &target, &err);

@@ -222,9 +222,7 @@ START_TEST(large_tiles_are_for_large_maps)
 {
 	Arena *a = arena_new();
 	Err err = { 0 };
-	Target target;
-	target_host(&target, 1);
-	target.vector_bits = 512;
+	Target target = named_target("cpu:znver5", 1);
 	target.core.level[TARGET_CACHES] = guesses[_i].memory;
 	ck_assert(space_new(a, task_of(a, guesses[_i].dag), &target, &err) != NULL);
 	ck_assert_int_eq(best, guesses[_i].m);

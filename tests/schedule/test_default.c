@@ -8,10 +8,8 @@
 
 static Target cpu(int threads)
 {
-	Target t;
-	target_host(&t, threads);
+	Target t = named_target("cpu:znver5", threads);
 	t.vector_bits = 256;
-	t.cache[1].bytes = 1 << 20;
 	return t;
 }
 

@@ -57,17 +57,6 @@ static const char *const more[] = {
 /* A CPU, a large GPU, a small one, what GPUs have in common. */
 static const char *const devices[] = { "opencl:pocl", "cuda:h200", "cuda:t4", "opencl:opencl" };
 
-static Target device(const char *name)
-{
-	Err err = { 0 };
-	Target t;
-	char dir[4096];
-	const char *dirs[] = { dir };
-	snprintf(dir, sizeof dir, "%s/configs/targets", getenv("DLC_SOURCE_ROOT"));
-	ck_assert_msg(target_resolve(&t, name, 1, dirs, 1, &err), "%s: %s", err.place, err.text);
-	return t;
-}
-
 static bool is_bound(const Stmt *s, void *arg)
 {
 	(void)arg;
@@ -135,7 +124,7 @@ enum { PARTS = 4, RANDOM = 1 };
 
 START_TEST(configs_equal_the_naive_set)
 {
-	Target target = device(devices[_i / PARTS]);
+	Target target = named_target(devices[_i / PARTS], 1);
 	for (int k = _i % PARTS; k < LEN(dags) + step_nworkload + LEN(more); k += PARTS) {
 		/* A quick run draws for every second one, and with sanitizers has the defaults of these alone. */
 		bool second = k / PARTS % 2 == 1 || k >= LEN(dags) + step_nworkload;
@@ -156,7 +145,7 @@ static void print_default(Arena *a, const char *before, const char *what, Text *
 {
 	Err err = { 0 };
 	Target *target = arena_new_of(a, Target);
-	*target = device(what);
+	*target = named_target(what, 1);
 	Space *s = space_new(a, task_of(a, before), target, &err);
 	Trace *t = s != NULL ? space_trace(s, &s->first, a, &err) : NULL;
 	ck_assert_msg(t != NULL, "%s", err.text);

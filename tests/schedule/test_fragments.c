@@ -26,17 +26,6 @@ static const char *const workloads[] = {
 	"dag window\nin x: f16[1,8,5,7]\nconst w: f16[16,8,3,3]\ny: f16[1,16,5,7] = conv(x, w) pads=[1,1,1,1]\nout y\n",
 };
 
-static Target device(const char *name)
-{
-	Err err = { 0 };
-	Target t;
-	char dir[4096];
-	snprintf(dir, sizeof dir, "%s/configs/targets", getenv("DLC_SOURCE_ROOT"));
-	const char *dirs[] = { dir };
-	ck_assert_msg(target_resolve(&t, name, 1, dirs, 1, &err), "%s", err.text);
-	return t;
-}
-
 /* ---- random traces ---- */
 
 /* Counts of all traces, in memory that the tests' processes share. */
@@ -87,7 +76,7 @@ static void random_trace(const Task *task, uint64_t seed, const Want *want)
 	Arena *a = arena_new();
 	Err err = { 0 };
 	Rng rng = rng_seed(seed);
-	Target target = device(seed % 2 == 0 ? "a100" : "h200");
+	Target target = named_target(seed % 2 == 0 ? "a100" : "h200", 1);
 	Space *s = space_new(a, task, &target, &err);
 	ck_assert_msg(s != NULL, "%s", err.text);
 	Config c = seed % 3 == 0 ? s->first : space_sample(s, &rng);
@@ -161,7 +150,7 @@ START_TEST(planted_faults_are_found)
 {
 	Arena *a = arena_new();
 	Err err = { 0 };
-	Target t = device("a100");
+	Target t = named_target("a100", 1);
 	Task *task = task_of(a, "dag dense\nin x: f16[40,96]\nconst w: f16[24,96]\ny: f16[40,24] = dense(x, w)\n"
 		"z: f16[40,24] = relu(y)\nout z\n");
 	Trace *trace = trace_parse(a, "gemm", GEMM, strlen(GEMM), &err);
