@@ -4,7 +4,7 @@
  * counts steps. What is too large saturates, or becomes NaN or infinity.
  */
 #include "frontend/onnx/float8.h"
-#include "frontend/onnx/compose.h"
+#include "frontend/node/compose.h"
 
 #include "op/element.h"
 

@@ -5,7 +5,8 @@
 #ifndef FRONTEND_ONNX_FLOAT8_H
 #define FRONTEND_ONNX_FLOAT8_H
 
-#include "frontend/onnx/visit.h"
+#include "frontend/node/visit.h"
+#include "frontend/onnx/proto.h"
 
 /* The numbers of an Item of kind ITEM_FLOAT8, f32. */
 int float8_decode(Visit *v, Item *it);

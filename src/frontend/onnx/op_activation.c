@@ -160,7 +160,7 @@ static void import_thresholded_relu(Visit *v)
 	node_set(v, 0, choose(v, node_call2(v, OP_less, alpha, x), x, node_number(v, t, 0)));
 }
 
-const OnnxRow onnx_activation_rows[] = {
+const NodeRow onnx_activation_rows[] = {
 	{ "LeakyRelu", 1, "consumed_inputs", import_leaky_relu },
 	{ "Elu", 1, "consumed_inputs", import_elu },
 	{ "Selu", 1, "consumed_inputs", import_selu },

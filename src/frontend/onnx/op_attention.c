@@ -4,9 +4,9 @@
  * products and a softmax, with everything between them elementwise, and causality is part of the bias. Heads that share
  * keys and values (grouped queries) are then a dimension of their own, so nothing is repeated.
  */
-#include "frontend/onnx/compose.h"
+#include "frontend/node/compose.h"
 #include "frontend/onnx/rows.h"
-#include "frontend/onnx/walk.h"
+#include "frontend/node/traverse.h"
 
 #include "op/element.h"
 
@@ -209,7 +209,7 @@ static int bias(const Attention *a, DType t, bool causal)
 		b = model_mask(a, t);
 	if (causal)
 		b = masked(v, causal_mask(a), b != DAG_NONE ? b : zero);
-	if (v->frame->opset >= 24 && node_in(v, 6) != NULL)
+	if (v->frame->version >= 24 && node_in(v, 6) != NULL)
 		b = masked(v, length_mask(a, node_value(v, 6)), b != DAG_NONE ? b : zero);
 	return b;
 }
@@ -261,7 +261,7 @@ static int call_mask(const Attention *a, DType t)
 {
 	Visit *v = a->v;
 	const Item *mask = node_in(v, 3);
-	bool lengths = v->frame->opset >= 24 && node_in(v, 6) != NULL;
+	bool lengths = v->frame->version >= 24 && node_in(v, 6) != NULL;
 	int rank = mask != NULL ? mask->shape.rank : 0;
 	if (mask == NULL || mask->type.kind != DT_BOOL || lengths || rank == 0 || mask->shape.dim[rank - 1] != a->keys)
 		return bias(a, t, false);
@@ -315,10 +315,10 @@ static int modified(const Attention *a, const char *attr, int x)
 	int64_t dim[] = { a->batch, a->heads, a->queries, a->keys };
 	if (!node_has(v, attr))
 		return x;
-	const OnnxGraph *g = node_attr_graph(v, attr);
+	const NodeGraph *g = node_attr_graph(v, attr);
 	Item *in = node_new_item(v, node_view(v, x, 4, dim)), *out;
 	Frame f;
-	if (!node_ok(v) || !onnx_open_graph(v, g, &f) || !onnx_run_graph(v, g, &f, "", &in, 1, &out, 1))
+	if (!node_ok(v) || !node_open_graph(v, g, &f) || !node_run_graph(v, g, &f, "", &in, 1, &out, 1))
 		return x;
 	if (out->kind != ITEM_TENSOR || !shape_eq(out->shape, in->shape))
 		node_fail(v, ERR_TYPE, "its graph %s changes the shape of what it gets", attr);
@@ -416,7 +416,7 @@ static void import_rotary(Visit *v)
 	node_set(v, 0, flat ? join_heads(v, y) : y);
 }
 
-const OnnxRow onnx_attention_rows[] = {
+const NodeRow onnx_attention_rows[] = {
 	{ "Attention", 23, "", import_attention },
 	{ "ai.onnx.preview::FlexAttention", 1, "", import_flex_attention },
 	{ "RotaryEmbedding", 23, "", import_rotary },

@@ -3,9 +3,9 @@
  * and a loop is written out, an iteration behind the other. Values that go from one iteration to the next may be known
  * themselves, so conditions and slices that count iterations fold. What depends on data is refused.
  */
-#include "frontend/onnx/compose.h"
+#include "frontend/node/compose.h"
 #include "frontend/onnx/rows.h"
-#include "frontend/onnx/walk.h"
+#include "frontend/node/traverse.h"
 
 #include "op/element.h"
 
@@ -27,9 +27,9 @@ static bool is_true(Visit *v, Item *it, const char *what)
 static void import_if(Visit *v)
 {
 	static const char *const branches[] = { "else_branch", "then_branch" };
-	int nout = (int)v->proto->output.n;
+	int nout = (int)v->node->nout;
 	Item *cond = node_item(v, 0), **out = arena_array(v->im->arena, Item *, nout + 1);
-	const OnnxGraph *g[2];
+	const NodeGraph *g[2];
 	for (int k = 0; k < 2; k++)
 		g[k] = node_attr_graph(v, branches[k]);
 	if (cond == NULL)
@@ -38,7 +38,7 @@ static void import_if(Visit *v)
 		return;
 	bool taken = is_true(v, cond, arena_printf(v->im->arena, "its condition '%s'", cond->name));
 	Frame f;
-	if (node_ok(v) && onnx_open_graph(v, g[taken], &f) && onnx_run_graph(v, g[taken], &f, "", NULL, 0, out, nout))
+	if (node_ok(v) && node_open_graph(v, g[taken], &f) && node_run_graph(v, g[taken], &f, "", NULL, 0, out, nout))
 		for (int k = 0; k < nout; k++)
 			node_set_alias(v, k, out[k]);
 }
@@ -48,7 +48,7 @@ static void import_if(Visit *v)
 /* A loop while it is written out: values that it carries, results that it collects. */
 typedef struct Loop {
 	Visit *v;
-	const OnnxGraph *body;
+	const NodeGraph *body;
 	Frame open;
 	int ncarried, ncollected;
 	Item **carried;   /* as the next iteration reads them */
@@ -60,10 +60,10 @@ static bool open_loop(Loop *l, Visit *v, int ncarried)
 {
 	Arena *a = v->im->arena;
 	*l = (Loop){ .v = v, .body = node_attr_graph(v, "body"), .ncarried = ncarried };
-	l->ncollected = (int)v->proto->output.n - ncarried;
+	l->ncollected = (int)v->node->nout - ncarried;
 	if (node_ok(v) && l->ncollected < 0)
-		node_fail(v, ERR_INPUT, "it has %zu results, but carries %d values", v->proto->output.n, ncarried);
-	if (!node_ok(v) || !onnx_open_graph(v, l->body, &l->open))
+		node_fail(v, ERR_INPUT, "it has %zu results, but carries %d values", v->node->nout, ncarried);
+	if (!node_ok(v) || !node_open_graph(v, l->body, &l->open))
 		return false;
 	l->carried = arena_array(a, Item *, ncarried + 1);
 	l->collected = arena_array(a, Item **, l->ncollected + 1);
@@ -94,7 +94,7 @@ static Item *iterate(Loop *l, Item *const *in, int nin, int ahead)
 		node_fail(v, ERR_UNSUPPORTED, "loops are written out, but only for %d iterations and %d calls in all",
 			MOST_STEPS, MOST_CALLS);
 	const char *part = arena_printf(a, "%lld/", (long long)l->steps);
-	if (!onnx_run_graph(v, l->body, &l->open, part, in, nin, out, nout))
+	if (!node_run_graph(v, l->body, &l->open, part, in, nin, out, nout))
 		return NULL;
 	memcpy(l->carried, out + ahead, sizeof *out * (size_t)l->ncarried);
 	for (int k = 0; k < l->ncollected; k++) {
@@ -111,22 +111,20 @@ static Item *iterate(Loop *l, Item *const *in, int nin, int ahead)
 }
 
 /* The result of no iteration: nothing, in the shape that the body declares. */
-static void set_nothing(Loop *l, int k, const OnnxValueInfo *declared, int axis)
+static void set_nothing(Loop *l, int k, const NodeValue *declared, int axis)
 {
-	const OnnxShape *s = onnx_declared_shape(declared);
-	Shape shape = { .rank = s != NULL ? (int)s->dim.n + 1 : 0 };
-	DType type;
-	bool fits = s != NULL && s->dim.n < DAG_MAX_RANK && onnx_type_from(declared->type->tensor_type->elem_type, &type);
+	Shape shape = { .rank = declared->shaped ? (int)declared->ndim + 1 : 0 };
+	bool fits = declared->shaped && declared->ndim < DAG_MAX_RANK && declared->refused == NULL && declared->code == 0;
 	for (int i = 0, j = 0; fits && i < shape.rank; i++)
 		if (i != axis) {
-			fits = !onnx_is_symbolic(&s->dim.at[j]) && s->dim.at[j].dim_value >= 0;
-			shape.dim[i] = s->dim.at[j++].dim_value;
+			fits = !declared->dim[j].open && declared->dim[j].size >= 0;
+			shape.dim[i] = declared->dim[j++].size;
 		}
 	if (!fits)
 		node_fail(l->v, ERR_UNSUPPORTED, "it has no iteration, and its graph does not say the shape of '%s'",
-			onnx_text(declared->name));
+			declared->name);
 	else
-		node_set_known(l->v, l->ncarried + k, type, shape, "");
+		node_set_known(l->v, l->ncarried + k, declared->type, shape, "");
 }
 
 /* The parts of one collected result, stacked along a new axis; from the last one on if `reverse`. */
@@ -137,7 +135,7 @@ static int stack(Visit *v, Item *const *part, int64_t n, int64_t axis, bool reve
 		Item *it = part[reverse ? n - 1 - i : i];
 		if (it->kind != ITEM_TENSOR || it->shape.rank == DAG_MAX_RANK)
 			node_fail(v, ERR_UNSUPPORTED, "results of %s are collected, but must be tensors of at most %d dimensions",
-				onnx_kind_name(it->kind), DAG_MAX_RANK - 1);
+				item_kind_name(it->kind), DAG_MAX_RANK - 1);
 		if (i == 0)
 			at = node_axis(v, axis, it->shape.rank + 1);
 		Shape s = { .rank = it->shape.rank + 1 };
@@ -161,7 +159,7 @@ static Item *known_scalar(Visit *v, DType type, int64_t x)
 	Item *it = arena_new_of(v->im->arena, Item);
 	void *data = arena_alloc(v->im->arena, 8);
 	element_set_int(type, data, 0, x);
-	*it = (Item){ .name = arena_printf(v->im->arena, "%s.at", onnx_text(v->proto->output.at[0])),
+	*it = (Item){ .name = arena_printf(v->im->arena, "%s.at", v->node->out[0]),
 		.type = type, .data = data, .value = DAG_NONE };
 	return it;
 }
@@ -169,7 +167,7 @@ static Item *known_scalar(Visit *v, DType type, int64_t x)
 static void import_loop(Visit *v)
 {
 	Arena *a = v->im->arena;
-	int nin = (int)v->proto->input.n, n = nin > 2 ? nin - 2 : 0, count;
+	int nin = (int)v->node->nin, n = nin > 2 ? nin - 2 : 0, count;
 	Loop l;
 	if (!open_loop(&l, v, n))
 		return;
@@ -190,8 +188,8 @@ static void import_loop(Visit *v)
 	}
 	set_carried(&l);
 	for (int k = 0; k < l.ncollected && node_ok(v); k++)
-		if (l.steps == 0 && (size_t)(1 + n + k) < l.body->output.n)
-			set_nothing(&l, k, &l.body->output.at[1 + n + k], 0);
+		if (l.steps == 0 && (size_t)(1 + n + k) < l.body->nout)
+			set_nothing(&l, k, &l.body->out[1 + n + k], 0);
 		else if (l.steps > 0)
 			node_set(v, n + k, stack(v, l.collected[k], l.steps, 0, false));
 }
@@ -229,10 +227,10 @@ static Item *part_of(Visit *v, int x, int axis, int64_t at)
 /* How many of the inputs behind the first `ahead` are scanned. */
 static int scanned_inputs(Visit *v, int ahead)
 {
-	int64_t many = node_attr_int(v, "num_scan_inputs", 0), all = (int64_t)v->proto->input.n - ahead;
+	int64_t many = node_attr_int(v, "num_scan_inputs", 0), all = (int64_t)v->node->nin - ahead;
 	if (node_ok(v) && (many < 1 || many > all))
 		node_fail(v, ERR_INPUT, "its attribute num_scan_inputs is %lld, but it has %zu inputs", (long long)many,
-			v->proto->input.n);
+			v->node->nin);
 	return node_ok(v) ? (int)many : 1;
 }
 
@@ -286,7 +284,7 @@ static void scan(Loop *l, const Scanned *s)
 
 static void import_scan(Visit *v)
 {
-	int many = scanned_inputs(v, 0), n = (int)v->proto->input.n - many;
+	int many = scanned_inputs(v, 0), n = (int)v->node->nin - many;
 	Loop l;
 	if (!node_ok(v) || !open_loop(&l, v, n))
 		return;
@@ -297,8 +295,8 @@ static void import_scan(Visit *v)
 	for (int k = 0; k < l.ncollected && node_ok(v); k++) {
 		int64_t axis = entry(v, "scan_output_axes", k, l.ncollected);
 		bool reverse = backward(v, "scan_output_directions", k, l.ncollected);
-		if (l.steps == 0 && (size_t)(n + k) < l.body->output.n)
-			set_nothing(&l, k, &l.body->output.at[n + k], (int)axis);
+		if (l.steps == 0 && (size_t)(n + k) < l.body->nout)
+			set_nothing(&l, k, &l.body->out[n + k], (int)axis);
 		else if (l.steps > 0)
 			node_set(v, n + k, stack(v, l.collected[k], l.steps, axis, reverse));
 	}
@@ -309,14 +307,14 @@ static void import_scan(Visit *v)
 /* Opset 8: input 0 are lengths, and all values have a batch before, whose members are scanned one by one. */
 static void import_scan_batch(Visit *v)
 {
-	int many = scanned_inputs(v, 1), n = (int)v->proto->input.n - 1 - many;
+	int many = scanned_inputs(v, 1), n = (int)v->node->nin - 1 - many;
 	if (node_ok(v) && node_in(v, 0) != NULL)
 		node_fail(v, ERR_UNSUPPORTED, "sequences of different lengths are not supported");
 	if (!node_ok(v))
 		return;
 	Scanned all = read_scanned(v, 1 + n, many, true), s = all;
 	int64_t batch = node_ok(v) ? node_val(v, all.value[0])->shape.dim[0] : 0;
-	int nout = (int)v->proto->output.n;
+	int nout = (int)v->node->nout;
 	Item ***part = arena_array(v->im->arena, Item **, nout + 1);
 	if (node_ok(v) && (batch < 1 || batch > MOST_STEPS || s.length < 1))
 		node_fail(v, ERR_UNSUPPORTED, "it has %lld sequences of %lld steps", (long long)batch, (long long)s.length);
@@ -353,13 +351,13 @@ static void import_scan_batch(Visit *v)
 
 static void import_scan_any(Visit *v)
 {
-	if (v->frame->opset < 9)
+	if (v->frame->version < 9)
 		import_scan_batch(v);
 	else
 		import_scan(v);
 }
 
-const OnnxRow onnx_control_rows[] = {
+const NodeRow onnx_control_rows[] = {
 	{ "If", 1, "", import_if },
 	{ "Loop", 1, "", import_loop },
 	{ "Scan", 8, "", import_scan_any },

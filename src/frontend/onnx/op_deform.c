@@ -93,7 +93,7 @@ static bool read_taps(Visit *v, Windows *w, Taps *t)
 		node_fail(v, ERR_TYPE, "its input must have a floating type");
 	if (!node_ok(v))
 		return false;
-	*w = onnx_read_windows(v, &weights->shape.dim[2]);
+	*w = onnx_windows(v, &weights->shape.dim[2]);
 	int64_t groups = node_attr_int(v, "group", 1), moved = node_attr_int(v, "offset_group", 1);
 	int64_t channels = x->shape.dim[1], filters = weights->shape.dim[0];
 	if (groups < 1 || moved < 1 || channels % groups != 0 || filters % groups != 0 || channels % moved != 0)
@@ -120,7 +120,8 @@ static bool read_taps(Visit *v, Windows *w, Taps *t)
 	need_shape(v, 2, (Shape){ 4, { t->batch, offsets, t->out[0], t->out[1] } });
 	need_shape(v, 3, (Shape){ 1, { filters } });
 	need_shape(v, 4, (Shape){ 4, { t->batch, masks, t->out[0], t->out[1] } });
-	return onnx_check_size(v->im, "the taps of", v->name, t->type, (Shape){ 2, { t->taps, t->places } }) && node_ok(v);
+	Shape s = { 2, { t->taps, t->places } };
+	return import_check_size(v->im, "the taps of", v->name, t->type, s) && node_ok(v);
 }
 
 static int as_type(Visit *v, int k, DType type, Shape shape)
@@ -158,7 +159,7 @@ static void import_deform_conv(Visit *v)
 	node_set(v, 0, node_cast(v, y, x->type));
 }
 
-const OnnxRow onnx_deform_rows[] = {
+const NodeRow onnx_deform_rows[] = {
 	{ "DeformConv", 19, "", import_deform_conv },
 	{ NULL, 0, NULL, NULL },
 };

@@ -306,7 +306,7 @@ static void import_einsum(Visit *v)
 	node_set(v, 0, copied ? x[0].value : node_call1(v, OP_identity, x[0].value));
 }
 
-const OnnxRow onnx_einsum_rows[] = {
+const NodeRow onnx_einsum_rows[] = {
 	{ "Einsum", 12, "", import_einsum },
 	{ NULL, 0, NULL, NULL },
 };

@@ -137,7 +137,7 @@ static void import_one_hot(Visit *v)
 	node_set(v, 0, node_where(v, hot, one_hot_value(v, 1), one_hot_value(v, 0)));
 }
 
-const OnnxRow onnx_fill_rows[] = {
+const NodeRow onnx_fill_rows[] = {
 	{ "Range", 11, "", import_range },
 	{ "EyeLike", 9, "", import_eye_like },
 	{ "Trilu", 14, "", import_trilu },

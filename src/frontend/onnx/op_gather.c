@@ -97,7 +97,7 @@ static void check_tuples(Visit *v, const Item *x, int64_t batch)
 static void import_gather_nd(Visit *v)
 {
 	const Item *x = node_need(v, 0);
-	int64_t batch = v->frame->opset >= 12 ? node_attr_int(v, "batch_dims", 0) : 0;
+	int64_t batch = v->frame->version >= 12 ? node_attr_int(v, "batch_dims", 0) : 0;
 	check_tuples(v, x, batch);
 	Attr attr = attr_int("batch", batch);
 	int in[] = { node_value(v, 0), node_value(v, 1) };
@@ -107,7 +107,7 @@ static void import_gather_nd(Visit *v)
 /* The inputs data, indices and updates, and the attribute reduction of opset 16 and later. */
 static void set_scattered(Visit *v, int op, Attr *attr, int nattr)
 {
-	attr[nattr] = attr_text("reduction", v->frame->opset >= 16 ? node_attr_text(v, "reduction", "none") : "none");
+	attr[nattr] = attr_text("reduction", v->frame->version >= 16 ? node_attr_text(v, "reduction", "none") : "none");
 	int in[3];
 	for (int k = 0; k < 3; k++) {
 		node_need(v, k);
@@ -133,7 +133,7 @@ static void import_scatter_nd(Visit *v)
 	set_scattered(v, OP_scatter_nd, attr, 0);
 }
 
-const OnnxRow onnx_gather_rows[] = {
+const NodeRow onnx_gather_rows[] = {
 	{ "Gather", 1, "", import_gather },
 	{ "GatherElements", 11, "", import_gather_elements },
 	{ "GatherND", 11, "", import_gather_nd },

@@ -9,7 +9,7 @@
 
 static void import_pair(Visit *v, int op, bool swap)
 {
-	int y = node_second(v), x = node_value(v, 0);
+	int y = onnx_second(v), x = node_value(v, 0);
 	node_set(v, 0, swap ? node_call2(v, op, y, x) : node_call2(v, op, x, y));
 }
 
@@ -96,7 +96,7 @@ static void import_bit_shift(Visit *v)
 	node_set(v, 0, node_call2(v, left ? OP_shift_left : OP_shift_right, node_value(v, 0), node_value(v, 1)));
 }
 
-const OnnxRow onnx_logic_rows[] = {
+const NodeRow onnx_logic_rows[] = {
 	{ "Equal", 1, "", import_equal },
 	{ "Less", 1, "", import_less_than },
 	{ "LessOrEqual", 12, "", import_less_or_equal },

@@ -97,7 +97,7 @@ static void import_softmax_cross_entropy(Visit *v)
 		node_set(v, 1, log);
 }
 
-const OnnxRow onnx_loss_rows[] = {
+const NodeRow onnx_loss_rows[] = {
 	{ "NegativeLogLikelihoodLoss", 12, "", import_nll_loss },
 	{ "SoftmaxCrossEntropyLoss", 12, "", import_softmax_cross_entropy },
 	{ NULL, 0, NULL, NULL },

@@ -40,7 +40,7 @@ UNARY(atanh, OP_atanh)
 
 static void import_binary(Visit *v, int op)
 {
-	int y = node_second(v);
+	int y = onnx_second(v);
 	node_set(v, 0, node_call2(v, op, node_value(v, 0), y));
 }
 
@@ -61,7 +61,7 @@ BINARY(div, OP_div)
 static void import_pow(Visit *v)
 {
 	const Item *a = node_need(v, 0), *b = node_need(v, 1);
-	int y = node_second(v), x = node_value(v, 0);
+	int y = onnx_second(v), x = node_value(v, 0);
 	if (!dtype_is_float(a->type) && dtype_is_float(b->type)) {
 		x = node_cast(v, x, b->type);
 		node_set(v, 0, node_cast(v, node_call2(v, OP_pow, x, y), a->type));
@@ -120,7 +120,8 @@ static void import_prelu(Visit *v)
 {
 	const Item *x = node_need(v, 0), *slope = node_need(v, 1);
 	int s = node_value(v, 1);
-	if (v->frame->opset < 7 && slope->shape.rank == 1 && x->shape.rank > 2 && slope->shape.dim[0] == x->shape.dim[1]) {
+	if (v->frame->version < 7 && slope->shape.rank == 1 && x->shape.rank > 2 &&
+		slope->shape.dim[0] == x->shape.dim[1]) {
 		Shape wide = { .rank = x->shape.rank - 1, .dim = { slope->shape.dim[0] } };
 		for (int k = 1; k < wide.rank; k++)
 			wide.dim[k] = 1;
@@ -138,7 +139,7 @@ static void clip_bound(Visit *v, int k, double *number, int *value)
 	if (shape_elements(it->shape) != 1)
 		node_fail(v, ERR_TYPE, "its input '%s' must be a number", it->name);
 	else if (it->data != NULL && dtype_is_float(it->type))
-		*number = onnx_number(it->type, it->data);
+		*number = import_number(it->type, it->data);
 	else
 		*value = node_reshape(v, node_value(v, k), shape_of(0, NULL));
 }
@@ -148,7 +149,7 @@ static void import_clip(Visit *v)
 	node_need(v, 0);
 	double lo = -INFINITY, hi = INFINITY;
 	int in[] = { node_value(v, 0), DAG_NONE, DAG_NONE };
-	if (v->frame->opset < 11) {
+	if (v->frame->version < 11) {
 		lo = node_attr_float(v, "min", lo);
 		hi = node_attr_float(v, "max", hi);
 	} else {
@@ -188,7 +189,7 @@ static void set_cast(Visit *v, int64_t code)
 
 static void import_cast(Visit *v)
 {
-	set_cast(v, v->frame->opset < 6 ? onnx_type_code(node_attr_text(v, "to", "")) : node_attr_int(v, "to", 0));
+	set_cast(v, v->frame->version < 6 ? onnx_type_code(node_attr_text(v, "to", "")) : node_attr_int(v, "to", 0));
 }
 
 static void import_bit_cast(Visit *v)
@@ -219,7 +220,7 @@ static void import_softmax_kind(Visit *v, int op)
 {
 	const Item *x = node_need(v, 0);
 	Shape s = x->shape;
-	bool flat = v->frame->opset < 13;
+	bool flat = v->frame->version < 13;
 	int64_t given = node_attr_int(v, "axis", flat ? 1 : -1);
 	int axis, in = node_value(v, 0);
 	if (flat && given == s.rank && s.rank > 0) {
@@ -263,7 +264,7 @@ static void import_reciprocal(Visit *v)
 	node_set(v, 0, node_call2(v, OP_div, node_number(v, x->type, 1), node_value(v, 0)));
 }
 
-const OnnxRow onnx_math_rows[] = {
+const NodeRow onnx_math_rows[] = {
 	{ "Abs", 1, "consumed_inputs", import_abs },
 	{ "Neg", 1, "consumed_inputs", import_neg },
 	{ "Exp", 1, "consumed_inputs", import_exp },

@@ -3,7 +3,7 @@
  * scaling, imputing, normalising, choice of features, codes of labels and categories. Left out: trees, support vectors,
  * nearest neighbours, maps and texts.
  */
-#include "frontend/onnx/compose.h"
+#include "frontend/node/compose.h"
 #include "frontend/onnx/rows.h"
 
 #include <math.h>
@@ -240,7 +240,7 @@ static int list_of(Visit *v, const char *stem)
 		if (!node_has(v, name))
 			continue;
 		int n = 0;
-		BindArg t;
+		NodeTensor t;
 		const void *data = k == 0 ? (const void *)node_attr_ints(v, name, &n) : NULL;
 		data = k == 1 ? node_attr_floats(v, name, &n) : data;
 		int64_t many = n;
@@ -263,7 +263,7 @@ static void import_label_encoder(Visit *v)
 									  : (double)node_attr_int(v, "default_int64", -1);
 	node_attr_float(v, "default_float", 0);
 	node_attr_int(v, "default_int64", 0);
-	BindArg t;
+	NodeTensor t;
 	int otherwise = node_attr_tensor(v, "default_tensor", &t) ? node_cast(v, node_const(v, t.type, t.shape, t.data), to)
 															  : node_number(v, to, other);
 	node_need(v, 0);
@@ -277,7 +277,7 @@ static void import_label_encoder(Visit *v)
 	node_set(v, 0, node_where(v, any, node_call(v, OP_gather, in, 2, NULL, 0), otherwise));
 }
 
-const OnnxRow onnx_ml_rows[] = {
+const NodeRow onnx_ml_rows[] = {
 	{ "ai.onnx.ml::Scaler", 1, "", import_scaler },
 	{ "ai.onnx.ml::LinearRegressor", 1, "", import_linear_regressor },
 	{ "ai.onnx.ml::LinearClassifier", 1, "multi_class", import_linear_classifier },

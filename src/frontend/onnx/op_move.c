@@ -28,19 +28,25 @@ static void set_ints(Visit *v, const int64_t *at, size_t n)
 
 static void import_constant(Visit *v)
 {
-	const OnnxAttr *at;
-	BindArg b;
-	if (node_attr_tensor(v, "value", &b)) {
-		node_set_known(v, 0, b.type, b.shape, b.data);
-	} else if ((at = node_attr(v, "value_float")) != NULL) {
-		node_set_known(v, 0, F32, shape_of(0, NULL), &at->f);
-	} else if ((at = node_attr(v, "value_int")) != NULL) {
-		node_set_known(v, 0, I64, shape_of(0, NULL), &at->i);
-	} else if ((at = node_attr(v, "value_ints")) != NULL) {
-		set_ints(v, at->ints.at, at->ints.n);
-	} else if ((at = node_attr(v, "value_floats")) != NULL) {
-		int64_t n = (int64_t)at->floats.n;
-		node_set_known(v, 0, F32, shape_of(1, &n), n > 0 ? (const void *)at->floats.at : "\0\0\0");
+	int count;
+	NodeTensor t;
+	if (node_attr_tensor(v, "value", &t)) {
+		node_set_known(v, 0, t.type, t.shape, t.data);
+	} else if (node_has(v, "value_float")) {
+		float *one = arena_new_of(v->im->arena, float);
+		*one = (float)node_attr_float(v, "value_float", 0);
+		node_set_known(v, 0, F32, shape_of(0, NULL), one);
+	} else if (node_has(v, "value_int")) {
+		int64_t *one = arena_new_of(v->im->arena, int64_t);
+		*one = node_attr_int(v, "value_int", 0);
+		node_set_known(v, 0, I64, shape_of(0, NULL), one);
+	} else if (node_has(v, "value_ints")) {
+		const int64_t *at = node_attr_ints(v, "value_ints", &count);
+		set_ints(v, at, count > 0 ? (size_t)count : 0);
+	} else if (node_has(v, "value_floats")) {
+		const float *at = node_attr_floats(v, "value_floats", &count);
+		int64_t n = count > 0 ? count : 0;
+		node_set_known(v, 0, F32, shape_of(1, &n), n > 0 ? (const void *)at : "\0\0\0");
 	} else if (node_has(v, "value_string") || node_has(v, "value_strings")) {
 		node_fail(v, ERR_UNSUPPORTED, "constants of text are not supported");
 	} else if (node_has(v, "sparse_value")) {
@@ -90,7 +96,7 @@ static void import_constant_of_shape(Visit *v)
 	int n;
 	node_need(v, 0);
 	const int64_t *at = node_ints(v, 0, &n);
-	BindArg b = { .type = F32, .data = "\0\0\0", .shape = shape_of(0, NULL) };
+	NodeTensor b = { .type = F32, .data = "\0\0\0", .shape = shape_of(0, NULL) };
 	if (node_has(v, "value"))
 		node_attr_tensor(v, "value", &b);
 	Shape s;
@@ -122,7 +128,7 @@ static void import_reshape(Visit *v)
 	const Item *x = node_need(v, 0);
 	int n;
 	const int64_t *at = node_attr_or_input(v, "shape", 5, 1, &n);
-	bool zero = v->frame->opset >= 14 && node_attr_flag(v, "allowzero", false);
+	bool zero = v->frame->version >= 14 && node_attr_flag(v, "allowzero", false);
 	if (n < 0)
 		node_fail(v, ERR_INPUT, "it has no shape");
 	else if (n > DAG_MAX_RANK)
@@ -272,7 +278,7 @@ static void import_concat(Visit *v)
 {
 	const Item *first = node_need(v, 0);
 	int axis = node_axis(v, node_attr_int(v, "axis", 1), first->shape.rank);
-	if (node_ok(v) && v->frame->opset >= 4 && !node_has(v, "axis"))
+	if (node_ok(v) && v->frame->version >= 4 && !node_has(v, "axis"))
 		node_fail(v, ERR_INPUT, "it has no attribute axis");
 	if (!node_ok(v) || join_known(v))
 		return;
@@ -331,7 +337,7 @@ static void import_slice(Visit *v)
 	const int64_t *start = node_attr_or_input(v, "starts", 10, 1, &nstart);
 	const int64_t *end = node_attr_or_input(v, "ends", 10, 2, &nend);
 	const int64_t *axes = node_attr_or_input(v, "axes", 10, 3, &naxes);
-	const int64_t *step = v->frame->opset >= 10 ? node_ints(v, 4, &nstep) : NULL;
+	const int64_t *step = v->frame->version >= 10 ? node_ints(v, 4, &nstep) : NULL;
 	if (node_ok(v) && (nstart < 0 || nend != nstart || (naxes >= 0 && naxes != nstart) ||
 						  (nstep >= 0 && nstep != nstart) || nstart > rank))
 		node_fail(v, ERR_TYPE,
@@ -363,7 +369,7 @@ static int64_t *equal_parts(Visit *v, int64_t dim, int n)
 {
 	int64_t *sizes = arena_array(v->im->arena, int64_t, n + 1);
 	int64_t part = (dim + n - 1) / n;
-	if (v->frame->opset < 18 && dim % n != 0)
+	if (v->frame->version < 18 && dim % n != 0)
 		node_fail(v, ERR_TYPE, "%lld elements cannot be cut into %d equal parts", (long long)dim, n);
 	if (part * (n - 1) > dim)
 		node_fail(v, ERR_TYPE, "%lld elements cannot be cut into %d parts", (long long)dim, n);
@@ -376,10 +382,10 @@ static void import_split(Visit *v)
 {
 	const Item *x = node_need(v, 0);
 	int axis = node_axis(v, node_attr_int(v, "axis", 0), x->shape.rank);
-	int n, nout = (int)v->proto->output.n;
-	bool by_input = v->frame->opset >= 13 || (v->frame->opset < 2 && node_in(v, 1) != NULL);
+	int n, nout = (int)v->node->nout;
+	bool by_input = v->frame->version >= 13 || (v->frame->version < 2 && node_in(v, 1) != NULL);
 	const int64_t *sizes = by_input ? node_ints(v, 1, &n) : node_attr_ints(v, "split", &n);
-	if (v->frame->opset >= 18 && node_has(v, "num_outputs") && node_attr_int(v, "num_outputs", 0) != nout)
+	if (v->frame->version >= 18 && node_has(v, "num_outputs") && node_attr_int(v, "num_outputs", 0) != nout)
 		node_fail(v, ERR_TYPE, "its attribute num_outputs differs from the number of its results, %d", nout);
 	if (node_ok(v) && n < 0) {
 		sizes = equal_parts(v, x->shape.dim[axis], nout);
@@ -397,14 +403,14 @@ static void import_split(Visit *v)
 /* The number that fills; NaN and infinities are accepted, another type of input is not. */
 static double pad_value(Visit *v)
 {
-	if (v->frame->opset < 11)
+	if (v->frame->version < 11)
 		return node_attr_float(v, "value", 0);
 	if (node_in(v, 2) == NULL)
 		return 0;
 	const Item *it = node_known(v, 2);
 	if (node_ok(v) && shape_elements(it->shape) != 1)
 		node_fail(v, ERR_TYPE, "its constant_value must be one number");
-	return node_ok(v) ? onnx_number(it->type, it->data) : 0;
+	return node_ok(v) ? import_number(it->type, it->data) : 0;
 }
 
 /* Negative pads cut first, so that what is repeated or mirrored is what stays. Those pads become 0. */
@@ -433,7 +439,7 @@ static int cut(Visit *v, int x, int64_t *pads)
 
 static void import_pad(Visit *v)
 {
-	int opset = v->frame->opset, rank = node_need(v, 0)->shape.rank, n, naxes = -1;
+	int opset = v->frame->version, rank = node_need(v, 0)->shape.rank, n, naxes = -1;
 	const int64_t *at = node_attr_or_input(v, opset < 2 ? "paddings" : "pads", 11, 1, &n);
 	const int64_t *axes = opset >= 18 ? node_ints(v, 3, &naxes) : NULL;
 	const char *mode = node_attr_text(v, "mode", "constant");
@@ -456,7 +462,7 @@ static void import_pad(Visit *v)
 	node_set(v, 0, node_call(v, OP_pad, &in, 1, attr, 3));
 }
 
-const OnnxRow onnx_move_rows[] = {
+const NodeRow onnx_move_rows[] = {
 	{ "Identity", 1, "", import_identity },
 	{ "Constant", 1, "", import_constant },
 	{ "ConstantOfShape", 9, "", import_constant_of_shape },

@@ -10,70 +10,26 @@
 
 #include <string.h>
 
-/* `n` numbers of an attribute that is given, else `otherwise` in each place. */
-static void read_list(Visit *v, const char *name, int n, int64_t least, int64_t otherwise, int64_t *out)
+Windows onnx_windows(Visit *v, const int64_t *kernel)
 {
-	int count;
-	const int64_t *at = node_attr_ints(v, name, &count);
-	for (int k = 0; k < n; k++)
-		out[k] = otherwise;
-	if (count < 0 || !node_ok(v))
-		return;
-	if (count != n) {
-		node_fail(v, ERR_TYPE, "its attribute %s has %d numbers where its input needs %d", name, count, n);
-		return;
-	}
-	for (int k = 0; k < n; k++) {
-		if (at[k] < least || at[k] > INT32_MAX)
-			node_fail(v, ERR_TYPE, "its attribute %s holds %lld, which is out of range", name, (long long)at[k]);
-		else
-			out[k] = at[k];
-	}
-}
-
-/* SAME: the result has ceil(in / stride) elements; an odd pad goes to the end (UPPER) or begin. */
-static void pad_same(Windows *w, const Shape *x, bool upper)
-{
-	for (int k = 0; k < w->n; k++) {
-		int64_t in = x->dim[k + 2], out = (in + w->stride[k] - 1) / w->stride[k];
-		int64_t reach = (w->kernel[k] - 1) * w->dilation[k] + 1;
-		int64_t all = (out - 1) * w->stride[k] + reach - in;
-		if (all < 0)
-			all = 0;
-		w->pads[k] = upper ? all / 2 : all - all / 2;
-		w->pads[k + w->n] = all - w->pads[k];
-	}
-}
-
-Windows onnx_read_windows(Visit *v, const int64_t *kernel)
-{
-	Windows w = { 0 };
 	const Item *x = node_need(v, 0);
-	w.n = x->shape.rank - 2;
-	if (node_ok(v) && (w.n < 1 || w.n > MOST_SPATIAL))
-		node_fail(v, ERR_UNSUPPORTED, "its input has %d dimensions; 3, 4 and 5 are supported", x->shape.rank);
-	for (int k = 0; k < w.n && node_ok(v); k++) /* products with strides and dilations stay in 64 bits */
-		if (x->shape.dim[2 + k] > INT32_MAX)
-			node_fail(v, ERR_TYPE, "spatial dimension %d of its input has %lld elements, which are too many", k,
-				(long long)x->shape.dim[2 + k]);
-	if (!node_ok(v)) {
-		w.n = 0;
+	Windows w = windows_over(v, &x->shape);
+	if (!node_ok(v))
 		return w;
-	}
 	if (kernel == NULL && !node_has(v, "kernel_shape"))
 		node_fail(v, ERR_INPUT, "it has no attribute kernel_shape");
-	read_list(v, "kernel_shape", w.n, 1, 1, w.kernel);
+	node_attr_list(v, "kernel_shape", w.n, 1, 1, w.kernel);
 	for (int k = 0; kernel != NULL && k < w.n; k++) {
 		if (node_has(v, "kernel_shape") && w.kernel[k] != kernel[k])
 			node_fail(v, ERR_TYPE, "its attribute kernel_shape differs from the shape of its weights");
 		w.kernel[k] = kernel[k];
 	}
-	read_list(v, "strides", w.n, 1, 1, w.stride);
-	read_list(v, "dilations", w.n, 1, 1, w.dilation);
-	read_list(v, "pads", 2 * w.n, 0, 0, w.pads);
+	node_attr_list(v, "strides", w.n, 1, 1, w.stride);
+	node_attr_list(v, "dilations", w.n, 1, 1, w.dilation);
+	node_attr_list(v, "pads", 2 * w.n, 0, 0, w.pads);
 	const char *how = node_attr_text(v, "auto_pad", "NOTSET");
 	if (strcmp(how, "SAME_UPPER") == 0 || strcmp(how, "SAME_LOWER") == 0)
-		pad_same(&w, &x->shape, how[5] == 'U');
+		windows_pad_same(&w, &x->shape, how[5] == 'U');
 	else if (strcmp(how, "VALID") == 0)
 		memset(w.pads, 0, sizeof w.pads);
 	else if (strcmp(how, "NOTSET") != 0 && how[0] != 0)
@@ -86,33 +42,9 @@ static void import_conv(Visit *v)
 	const Item *x = node_need(v, 0), *w = node_need(v, 1);
 	if (node_ok(v) && (w->shape.rank != x->shape.rank || x->shape.rank < 3))
 		node_fail(v, ERR_TYPE, "its input has %d dimensions, but its weights have %d", x->shape.rank, w->shape.rank);
-	Windows win = onnx_read_windows(v, node_ok(v) ? &w->shape.dim[2] : NULL);
-	Attr attr[] = {
-		attr_ints("strides", win.stride, win.n),
-		attr_ints("pads", win.pads, 2 * win.n),
-		attr_ints("dilations", win.dilation, win.n),
-		attr_int("groups", node_attr_int(v, "group", 1)),
-	};
-	int in[] = { node_value(v, 0), node_value(v, 1), node_value(v, 2) };
-	node_set(v, 0, node_call(v, OP_conv, in, 3, attr, 4));
-}
-
-/*
- * The pads that give the result of a transposed convolution its size. What is too much is cut off, the odd element at
- * the end (SAME_UPPER) or the begin; what is missing becomes output padding. A size of 0 is the input's times the
- * stride.
- */
-static void pad_transposed(Windows *w, const Shape *x, const int64_t *size, bool upper, int64_t *extend)
-{
-	for (int k = 0; k < w->n; k++) {
-		int64_t in = x->dim[k + 2], out = size != NULL ? size[k] : in * w->stride[k];
-		int64_t all = (in - 1) * w->stride[k] + (w->kernel[k] - 1) * w->dilation[k] + 1 + extend[k] - out;
-		if (all < 0)
-			extend[k] -= all;
-		all = all < 0 ? 0 : all;
-		w->pads[k] = upper ? all / 2 : all - all / 2;
-		w->pads[k + w->n] = all - w->pads[k];
-	}
+	Windows win = onnx_windows(v, node_ok(v) ? &w->shape.dim[2] : NULL);
+	int64_t groups = node_attr_int(v, "group", 1);
+	node_set(v, 0, node_conv(v, node_value(v, 0), node_value(v, 1), node_value(v, 2), &win, groups));
 }
 
 static void import_conv_transpose(Visit *v)
@@ -120,11 +52,11 @@ static void import_conv_transpose(Visit *v)
 	const Item *x = node_need(v, 0), *w = node_need(v, 1);
 	if (node_ok(v) && (w->shape.rank != x->shape.rank || x->shape.rank < 3))
 		node_fail(v, ERR_TYPE, "its input has %d dimensions, but its weights have %d", x->shape.rank, w->shape.rank);
-	Windows win = onnx_read_windows(v, node_ok(v) ? &w->shape.dim[2] : NULL);
+	Windows win = onnx_windows(v, node_ok(v) ? &w->shape.dim[2] : NULL);
 	const char *how = node_attr_text(v, "auto_pad", "NOTSET");
 	int64_t extend[MOST_SPATIAL];
 	int count;
-	read_list(v, "output_padding", win.n, 0, 0, extend);
+	node_attr_list(v, "output_padding", win.n, 0, 0, extend);
 	const int64_t *size = node_attr_ints(v, "output_shape", &count);
 	if (count == win.n + 2) { /* with the batch and the channels */
 		int64_t filters = w->shape.dim[1] * node_attr_int(v, "group", 1);
@@ -143,59 +75,24 @@ static void import_conv_transpose(Visit *v)
 			node_fail(v, ERR_TYPE, "dimension %d of its input is %lld, which is out of range", k + 2,
 				(long long)x->shape.dim[k + 2]);
 	if (node_ok(v) && (size != NULL || strncmp(how, "SAME", 4) == 0))
-		pad_transposed(&win, &x->shape, size, strcmp(how, "SAME_UPPER") == 0, extend);
-	Attr attr[] = {
-		attr_ints("strides", win.stride, win.n),
-		attr_ints("pads", win.pads, 2 * win.n),
-		attr_ints("dilations", win.dilation, win.n),
-		attr_ints("output_padding", extend, win.n),
-		attr_int("groups", node_attr_int(v, "group", 1)),
-	};
+		windows_pad_transposed(&win, &x->shape, size, strcmp(how, "SAME_UPPER") == 0, extend);
+	int64_t groups = node_attr_int(v, "group", 1);
 	int in[] = { node_value(v, 0), node_value(v, 1), node_value(v, 2) };
-	node_set(v, 0, node_call(v, OP_conv_transpose, in, 3, attr, 5));
-}
-
-/* The pads that make rounding down equal to rounding up: they extend to the end of the last window. */
-static void pad_for_ceil(Windows *w, const Shape *x)
-{
-	for (int k = 0; k < w->n; k++) {
-		int64_t in = x->dim[k + 2] + w->pads[k], s = w->stride[k];
-		int64_t reach = (w->kernel[k] - 1) * w->dilation[k] + 1, room = in + w->pads[k + w->n] - reach;
-		if (room < 0)
-			continue; /* the operator refuses it */
-		int64_t last = (room + s - 1) / s * s;
-		if (last >= in)
-			last -= s; /* a window must start in the input or before it */
-		w->pads[k + w->n] = last + reach > in ? last + reach - in : 0;
-	}
-}
-
-/* The attributes of a pooling that the Dag's poolings share, in attr[0..4]. */
-static void pool_attrs(const Windows *win, bool ceil, Attr *attr)
-{
-	attr[0] = attr_ints("kernel", win->kernel, win->n);
-	attr[1] = attr_ints("strides", win->stride, win->n);
-	attr[2] = attr_ints("pads", win->pads, 2 * win->n);
-	attr[3] = attr_ints("dilations", win->dilation, win->n);
-	attr[4] = attr_int("ceil", ceil);
+	node_set(v, 0, node_conv_transpose(v, in[0], in[1], in[2], &win, extend, groups));
 }
 
 static void import_average_pool(Visit *v)
 {
-	Windows win = onnx_read_windows(v, NULL);
+	Windows win = onnx_windows(v, NULL);
 	bool ceil = node_attr_flag(v, "ceil_mode", false), count = node_attr_flag(v, "count_include_pad", false);
 	bool dilated = false;
 	for (int k = 0; k < win.n; k++)
 		dilated |= win.dilation[k] > 1;
-	if (ceil && count && dilated && v->frame->opset < 22 && node_ok(v)) { /* ONNX's test of opset 19 counts them */
-		pad_for_ceil(&win, &node_in(v, 0)->shape);
+	if (ceil && count && dilated && v->frame->version < 22 && node_ok(v)) { /* ONNX's test of opset 19 counts them */
+		windows_pad_for_ceil(&win, &node_in(v, 0)->shape);
 		ceil = false;
 	}
-	Attr attr[6];
-	pool_attrs(&win, ceil, attr);
-	attr[5] = attr_int("count_pad", count);
-	int x = node_value(v, 0);
-	node_set(v, 0, node_call(v, OP_avg_pool, &x, 1, attr, 6));
+	node_set(v, 0, node_avg_pool(v, node_value(v, 0), &win, ceil, count));
 }
 
 /* Places with the spatial dimensions column-major: the last one has the largest stride. */
@@ -216,39 +113,26 @@ static int column_major(Visit *v, int place, const Shape *x)
 
 static void import_max_pool(Visit *v)
 {
-	Windows win = onnx_read_windows(v, NULL);
-	Attr attr[5];
-	pool_attrs(&win, node_attr_flag(v, "ceil_mode", false), attr);
-	bool column = node_attr_flag(v, "storage_order", false);
+	Windows win = onnx_windows(v, NULL);
+	bool ceil = node_attr_flag(v, "ceil_mode", false), column = node_attr_flag(v, "storage_order", false);
 	int x = node_value(v, 0);
-	node_set(v, 0, node_call(v, OP_max_pool, &x, 1, attr, 5));
+	node_set(v, 0, node_max_pool(v, x, &win, ceil));
 	if (!node_used(v, 1))
 		return;
-	int place = node_call(v, OP_max_pool_place, &x, 1, attr, 5);
+	int place = node_max_pool_place(v, x, &win, ceil);
 	node_set(v, 1, column && node_ok(v) ? column_major(v, place, &node_in(v, 0)->shape) : place);
-}
-
-static void import_global(Visit *v, int op)
-{
-	const Item *x = node_need(v, 0);
-	if (node_ok(v) && x->shape.rank < 3)
-		node_fail(v, ERR_TYPE, "its input has %d dimensions, but needs at least 3", x->shape.rank);
-	int64_t axes[DAG_MAX_RANK];
-	for (int k = 2; k < x->shape.rank; k++)
-		axes[k - 2] = k;
-	Attr attr = attr_ints("axes", axes, x->shape.rank - 2);
-	int in = node_value(v, 0);
-	node_set(v, 0, node_call(v, op, &in, 1, &attr, 1));
 }
 
 static void import_global_average_pool(Visit *v)
 {
-	import_global(v, OP_reduce_mean);
+	node_need(v, 0);
+	node_set(v, 0, node_global(v, OP_reduce_mean, node_value(v, 0)));
 }
 
 static void import_global_max_pool(Visit *v)
 {
-	import_global(v, OP_reduce_max);
+	node_need(v, 0);
+	node_set(v, 0, node_global(v, OP_reduce_max, node_value(v, 0)));
 }
 
 static int times(Visit *v, int x, double factor)
@@ -265,7 +149,7 @@ static int times(Visit *v, int x, double factor)
 static void import_max_unpool(Visit *v)
 {
 	const Item *it = node_need(v, 0), *places = node_need(v, 1);
-	Windows win = onnx_read_windows(v, NULL);
+	Windows win = onnx_windows(v, NULL);
 	int rank = it->shape.rank, count;
 	Shape s = it->shape, line = { .rank = 1, .dim = { shape_product(&it->shape, 0, rank) } };
 	char text[160];
@@ -316,7 +200,7 @@ static int root(Visit *v, int x, double p)
 /* p is a number below opset 2, an integer from then on. */
 static double norm_order(Visit *v)
 {
-	double p = v->frame->opset < 2 ? node_attr_float(v, "p", 2) : (double)node_attr_int(v, "p", 2);
+	double p = v->frame->version < 2 ? node_attr_float(v, "p", 2) : (double)node_attr_int(v, "p", 2);
 	if (node_ok(v) && !(p > 0))
 		node_fail(v, ERR_TYPE, "its attribute p is %g, but must be positive", p);
 	return p;
@@ -326,18 +210,15 @@ static double norm_order(Visit *v)
 static void import_lp_pool(Visit *v)
 {
 	const Item *it = node_need(v, 0);
-	Windows win = onnx_read_windows(v, NULL);
+	Windows win = onnx_windows(v, NULL);
 	double p = norm_order(v), taps = 1;
 	if (node_attr_flag(v, "ceil_mode", false) && node_ok(v))
-		pad_for_ceil(&win, &it->shape);
+		windows_pad_for_ceil(&win, &it->shape);
 	for (int k = 0; k < win.n; k++)
 		taps *= (double)win.kernel[k];
-	Attr attr[6];
-	pool_attrs(&win, false, attr);
-	attr[5] = attr_int("count_pad", 1);
 	DType type = dtype_is_float(it->type) && it->type.bits < 32 ? F32 : it->type;
 	int x = magnitude(v, node_cast(v, node_value(v, 0), type), p);
-	x = times(v, node_call(v, OP_avg_pool, &x, 1, attr, 6), taps);
+	x = times(v, node_avg_pool(v, x, &win, false, true), taps);
 	node_set(v, 0, node_cast(v, root(v, x, p), it->type));
 }
 
@@ -345,21 +226,15 @@ static void import_global_lp_pool(Visit *v)
 {
 	const Item *it = node_need(v, 0);
 	double p = norm_order(v);
-	if (node_ok(v) && it->shape.rank < 3)
-		node_fail(v, ERR_TYPE, "its input has %d dimensions, but needs at least 3", it->shape.rank);
-	int64_t axes[DAG_MAX_RANK];
-	for (int k = 2; k < it->shape.rank; k++)
-		axes[k - 2] = k;
-	Attr attr = attr_ints("axes", axes, it->shape.rank - 2);
 	DType type = dtype_is_float(it->type) && it->type.bits < 32 ? F32 : it->type;
 	int x = magnitude(v, node_cast(v, node_value(v, 0), type), p);
-	x = node_call(v, OP_reduce_sum, &x, 1, &attr, 1);
+	x = node_global(v, OP_reduce_sum, x);
 	node_set(v, 0, node_cast(v, root(v, x, p), it->type));
 }
 
 static void import_batch_normalization(Visit *v)
 {
-	int opset = v->frame->opset;
+	int opset = v->frame->version;
 	bool trains =
 		opset < 7 ? !node_attr_flag(v, "is_test", false) : opset >= 14 && node_attr_flag(v, "training_mode", false);
 	for (int k = 1; k < node_nout(v); k++)
@@ -398,7 +273,7 @@ static void import_gemm(Visit *v)
 	const Item *a = node_need(v, 0), *b = node_need(v, 1), *c = node_in(v, 2);
 	if (node_ok(v) && (a->shape.rank != 2 || b->shape.rank != 2))
 		node_fail(v, ERR_TYPE, "its inputs A and B must be matrices");
-	if (v->frame->opset < 7)
+	if (v->frame->version < 7)
 		node_attr_int(v, "broadcast", 0); /* NumPy's rule applies */
 	bool ta = node_attr_flag(v, "transA", false), tb = node_attr_flag(v, "transB", false);
 	double alpha = node_attr_float(v, "alpha", 1), beta = node_attr_float(v, "beta", 1);
@@ -437,7 +312,7 @@ static void import_matmul(Visit *v)
 /* At inference it copies its input; the mask, if it is used, is all ones. */
 static void import_dropout(Visit *v)
 {
-	int opset = v->frame->opset;
+	int opset = v->frame->version;
 	const Item *x = node_need(v, 0);
 	bool trains = opset < 7 && !node_attr_flag(v, "is_test", false);
 	if (opset >= 12 && node_in(v, 2) != NULL) {
@@ -454,7 +329,7 @@ static void import_dropout(Visit *v)
 	node_set(v, 1, node_call(v, OP_expand, &one, 1, &attr, 1));
 }
 
-const OnnxRow onnx_nn_rows[] = {
+const NodeRow onnx_nn_rows[] = {
 	{ "Conv", 1, "", import_conv },
 	{ "ConvTranspose", 1, "", import_conv_transpose },
 	{ "MaxPool", 1, "", import_max_pool },

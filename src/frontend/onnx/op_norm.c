@@ -138,7 +138,7 @@ static void import_group_normalization(Visit *v)
 {
 	static const int64_t axes[] = { 2, 3 };
 	const Item *it = node_need(v, 0);
-	bool by_group = v->frame->opset < 21;
+	bool by_group = v->frame->version < 21;
 	int64_t groups = node_attr_int(v, "num_groups", 0), channels = it->shape.dim[1];
 	if (it->shape.rank < 3)
 		node_fail(v, ERR_TYPE, "its input has %d dimensions, but needs at least 3", it->shape.rank);
@@ -201,7 +201,7 @@ static void import_lp_normalization(Visit *v)
 	node_set(v, 0, node_cast(v, node_call2(v, OP_div, x, norm), it->type));
 }
 
-const OnnxRow onnx_norm_rows[] = {
+const NodeRow onnx_norm_rows[] = {
 	{ "LayerNormalization", 17, "", import_layer_normalization },
 	{ "RMSNormalization", 23, "", import_rms_normalization },
 	{ "InstanceNormalization", 1, "consumed_inputs", import_instance_normalization },

@@ -3,7 +3,7 @@
  * zero points are exact; rounding is to even, and the cast back saturates. So each node is a few elementwise calls
  * around a product in i32.
  */
-#include "frontend/onnx/compose.h"
+#include "frontend/node/compose.h"
 #include "frontend/onnx/float8.h"
 #include "frontend/onnx/rows.h"
 #include "frontend/onnx/windows.h"
@@ -58,8 +58,8 @@ static void read_blocks(Visit *v, int *axis, int64_t *block)
 	const Item *x = node_item(v, 0), *scale = node_need(v, 1), *zero = node_item(v, 2);
 	if (x == NULL)
 		x = node_need(v, 0);
-	int64_t at = v->frame->opset >= 13 ? node_attr_int(v, "axis", 1) : 1;
-	*block = v->frame->opset >= 21 ? node_attr_int(v, "block_size", 0) : 0;
+	int64_t at = v->frame->version >= 13 ? node_attr_int(v, "axis", 1) : 1;
+	*block = v->frame->version >= 21 ? node_attr_int(v, "block_size", 0) : 0;
 	*axis = 0;
 	if (node_ok(v) && *block < 0)
 		node_fail(v, ERR_INPUT, "its attribute block_size is %lld, but must not be negative", (long long)*block);
@@ -109,7 +109,7 @@ static void quantize_float8(Visit *v, int64_t code)
 	int64_t block;
 	read_blocks(v, &axis, &block);
 	bool saturate = node_attr_flag(v, "saturate", true);
-	if (v->frame->opset >= 21)
+	if (v->frame->version >= 21)
 		node_attr_int(v, "output_dtype", 0);
 	if (node_ok(v)) {
 		int s = spread(v, node_cast(v, node_value(v, 1), F32), x->shape, axis, block);
@@ -123,7 +123,7 @@ static void dequantize_float8(Visit *v, Item *x)
 	int axis;
 	int64_t block;
 	read_blocks(v, &axis, &block);
-	DType type = v->frame->opset >= 23 ? type_attr(v, "output_dtype", scale->type) : scale->type;
+	DType type = v->frame->version >= 23 ? type_attr(v, "output_dtype", scale->type) : scale->type;
 	if (node_ok(v)) {
 		int s = spread(v, node_cast(v, node_value(v, 1), F32), x->shape, axis, block);
 		node_set(v, 0, node_cast(v, node_call2(v, OP_mul, float8_decode(v, x), s), type));
@@ -134,7 +134,7 @@ static void dequantize_float8(Visit *v, Item *x)
 static void import_quantize(Visit *v)
 {
 	const Item *codes = node_item(v, 2);
-	int64_t to = codes == NULL && v->frame->opset >= 21 ? node_attr_int(v, "output_dtype", 0) : 0;
+	int64_t to = codes == NULL && v->frame->version >= 21 ? node_attr_int(v, "output_dtype", 0) : 0;
 	if (onnx_type_is_float8(to) || (codes != NULL && codes->kind == ITEM_FLOAT8)) {
 		quantize_float8(v, codes != NULL ? codes->code : to);
 		return;
@@ -144,12 +144,12 @@ static void import_quantize(Visit *v)
 	int64_t block;
 	DType type = zero != NULL ? zero->type : DT(UINT, 8);
 	read_blocks(v, &axis, &block);
-	DType asked = v->frame->opset >= 21 ? type_attr(v, "output_dtype", type) : type;
+	DType asked = v->frame->version >= 21 ? type_attr(v, "output_dtype", type) : type;
 	if (node_ok(v) && zero != NULL && !dtype_eq(asked, type))
 		node_fail(v, ERR_TYPE, "its attribute output_dtype differs from the type of its zero point");
 	need_codes(v, "result", asked);
 	DType t = scaling_type(dtype_eq(scale->type, F64) ? F64 : x->type);
-	if (v->frame->opset >= 23)
+	if (v->frame->version >= 23)
 		t = scaling_type(type_attr(v, "precision", t));
 	int s = spread(v, node_cast(v, node_value(v, 1), t), x->shape, axis, block), z = DAG_NONE;
 	if (zero != NULL)
@@ -170,7 +170,7 @@ static void import_dequantize(Visit *v)
 	int64_t block;
 	read_blocks(v, &axis, &block);
 	need_codes(v, "input", x->type);
-	DType type = v->frame->opset >= 23 ? type_attr(v, "output_dtype", scale->type) : scale->type;
+	DType type = v->frame->version >= 23 ? type_attr(v, "output_dtype", scale->type) : scale->type;
 	DType t = scaling_type(type);
 	int y;
 	if (node_in(v, 2) != NULL && x->type.bits > 16) { /* f32 does not hold such codes */
@@ -230,7 +230,7 @@ static int convolution(Visit *v, int x, int zx, int w, int zw, int bias)
 	if (node_ok(v) && (filters->shape.rank != in->shape.rank || in->shape.rank < 3))
 		node_fail(v, ERR_TYPE, "its input has %d dimensions, but its weights have %d", in->shape.rank,
 			filters->shape.rank);
-	Windows win = onnx_read_windows(v, node_ok(v) ? &filters->shape.dim[2] : NULL);
+	Windows win = onnx_windows(v, node_ok(v) ? &filters->shape.dim[2] : NULL);
 	Attr attr[] = {
 		attr_ints("strides", win.stride, win.n),
 		attr_ints("pads", win.pads, 2 * win.n),
@@ -284,7 +284,7 @@ static void import_qlinear_conv(Visit *v)
 	set_scaled(v, convolution(v, 0, 2, 3, 5, node_value(v, 8)), 1, 1, 4, 1, 6, 7);
 }
 
-const OnnxRow onnx_quant_rows[] = {
+const NodeRow onnx_quant_rows[] = {
 	{ "QuantizeLinear", 10, "saturate", import_quantize },
 	{ "DequantizeLinear", 10, "", import_dequantize },
 	{ "DynamicQuantizeLinear", 11, "", import_dynamic_quantize },

@@ -32,7 +32,7 @@ static void import_depth_to_space(Visit *v)
 {
 	const Item *x = node_need(v, 0);
 	int64_t b = block_size(v, x, true);
-	const char *mode = v->frame->opset >= 11 ? node_attr_text(v, "mode", "DCR") : "DCR";
+	const char *mode = v->frame->version >= 11 ? node_attr_text(v, "mode", "DCR") : "DCR";
 	bool rows_first = strcmp(mode, "CRD") == 0;
 	if (node_ok(v) && !rows_first && strcmp(mode, "DCR") != 0)
 		node_fail(v, ERR_INPUT, "its mode '%.60s' is not DCR or CRD", mode);
@@ -83,8 +83,8 @@ static void import_tile(Visit *v)
 	const Item *x = node_need(v, 0);
 	int n, one, rank = x->shape.rank;
 	node_need(v, 1);
-	const int64_t *times = node_ints(v, 1, &n), *axis = v->frame->opset < 6 ? node_ints(v, 2, &one) : NULL;
-	bool first = v->frame->opset < 6;
+	const int64_t *times = node_ints(v, 1, &n), *axis = v->frame->version < 6 ? node_ints(v, 2, &one) : NULL;
+	bool first = v->frame->version < 6;
 	if (node_ok(v) && (first ? n != 1 || axis == NULL || one != 1 : n != rank))
 		node_fail(v, ERR_TYPE, "it has %d repeats for %d dimensions", n, rank);
 	int at = first && node_ok(v) ? node_axis(v, axis[0], rank) : 0, y = node_value(v, 0);
@@ -206,7 +206,7 @@ static void import_tensor_scatter(Visit *v)
 	node_set(v, 0, node_call(v, OP_scatter_elements, in, 3, &along, 1));
 }
 
-const OnnxRow onnx_rearrange_rows[] = {
+const NodeRow onnx_rearrange_rows[] = {
 	{ "DepthToSpace", 1, "", import_depth_to_space },
 	{ "SpaceToDepth", 1, "", import_space_to_depth },
 	{ "Tile", 1, "", import_tile },

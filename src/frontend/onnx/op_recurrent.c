@@ -2,7 +2,7 @@
  * Rows of RNN, GRU and LSTM. Each direction is a call of the Dag's operator; the input's product, biases included, is a
  * dense layer over all steps before it. Batch-wise layouts are transposed, both directions are joined behind the calls.
  */
-#include "frontend/onnx/compose.h"
+#include "frontend/node/compose.h"
 #include "frontend/onnx/rows.h"
 
 #include "op/element.h"
@@ -36,8 +36,9 @@ static int activation_named(Bytes name)
 /* A number of activation_alpha or activation_beta: those of the activations that are listed, one after the other. */
 static double act_number(Visit *v, const char *name, int at, double otherwise)
 {
-	const OnnxAttr *a = node_attr(v, name);
-	return a != NULL && (size_t)at < a->floats.n ? onnx_number(F32, &a->floats.at[at]) : otherwise;
+	int count;
+	const float *list = node_attr_floats(v, name, &count);
+	return at < count ? import_number(F32, &list[at]) : otherwise;
 }
 
 /* Appends the activations of one direction to the attributes. */
@@ -46,8 +47,9 @@ static int read_acts(const Recurrent *r, int direction, Attr *attr)
 	static const char *const alphas[] = { "f_alpha", "g_alpha", "h_alpha" }, *const betas[] = { "f_beta", "g_beta",
 		"h_beta" };
 	Visit *v = r->v;
-	const OnnxAttr *list = node_attr(v, "activations");
-	int need = recurrent_acts(r->op), n = 0, count = list != NULL ? (int)list->strings.n : 0;
+	int need = recurrent_acts(r->op), n = 0, count;
+	const Bytes *list = node_attr_texts(v, "activations", &count);
+	count = count < 0 ? 0 : count;
 	const char *acts = "";
 	if (count != 0 && count != need * r->directions)
 		node_fail(v, ERR_INPUT, "its attribute activations has %d names, but %d directions need %d", count,
@@ -55,10 +57,10 @@ static int read_acts(const Recurrent *r, int direction, Attr *attr)
 	for (int k = 0; k < need && node_ok(v); k++) {
 		int at = direction * need + k, act = k == 0 && r->op != OP_rnn ? ACTIVATION_sigmoid : ACTIVATION_tanh;
 		if (count != 0)
-			act = activation_named(list->strings.at[at]);
+			act = activation_named(list[at]);
 		if (act < 0) {
 			node_fail(v, ERR_UNSUPPORTED, "its attribute activations names '%.*s', which is not supported",
-				(int)list->strings.at[at].n, (const char *)list->strings.at[at].at);
+				(int)list[at].n, (const char *)list[at].at);
 			break;
 		}
 		const ActivationRow *row = &activation_rows[act];
@@ -200,7 +202,7 @@ static void import_recurrent(Visit *v, int op)
 	bool both = strcmp(direction, "bidirectional") == 0, reverse = strcmp(direction, "reverse") == 0;
 	if (!both && !reverse && strcmp(direction, "forward") != 0)
 		node_fail(v, ERR_INPUT, "its attribute direction is '%s', not forward, reverse or bidirectional", direction);
-	int64_t layout = v->frame->opset >= 14 ? node_attr_int(v, "layout", 0) : 0;
+	int64_t layout = v->frame->version >= 14 ? node_attr_int(v, "layout", 0) : 0;
 	if (layout != 0 && layout != 1)
 		node_fail(v, ERR_INPUT, "its attribute layout is %lld, not 0 or 1", (long long)layout);
 	r.batchwise = layout == 1;
@@ -242,7 +244,7 @@ static void import_lstm(Visit *v)
 	import_recurrent(v, OP_lstm);
 }
 
-const OnnxRow onnx_recurrent_rows[] = {
+const NodeRow onnx_recurrent_rows[] = {
 	{ "RNN", 1, "output_sequence", import_rnn },
 	{ "GRU", 1, "output_sequence", import_gru },
 	{ "LSTM", 1, "output_sequence", import_lstm },

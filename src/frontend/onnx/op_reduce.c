@@ -11,7 +11,7 @@
 static void reduced_axes(Visit *v, int input_since, int64_t *axes, int *n)
 {
 	int rank = node_need(v, 0)->shape.rank, count;
-	bool noop = v->frame->opset >= input_since && node_attr_flag(v, "noop_with_empty_axes", false);
+	bool noop = v->frame->version >= input_since && node_attr_flag(v, "noop_with_empty_axes", false);
 	const int64_t *at = node_attr_or_input(v, "axes", input_since, 1, &count);
 	bool on[DAG_MAX_RANK] = { false };
 	if (count > rank)
@@ -174,9 +174,9 @@ static void import_cum_prod(Visit *v)
 /* k is an attribute below opset 10. An unsorted result may have any order, so it is sorted, too. */
 static void import_top_k(Visit *v)
 {
-	if (v->frame->opset < 10 && !node_has(v, "k"))
+	if (v->frame->version < 10 && !node_has(v, "k"))
 		node_fail(v, ERR_INPUT, "it has no attribute k");
-	int64_t k = v->frame->opset < 10 ? node_attr_int(v, "k", 0) : one_number(v, 1);
+	int64_t k = v->frame->version < 10 ? node_attr_int(v, "k", 0) : one_number(v, 1);
 	Attr attr[] = { attr_int("axis", attr_axis(v, -1)), attr_int("k", k),
 		attr_int("largest", node_attr_flag(v, "largest", true)) };
 	node_attr_flag(v, "sorted", true); /* results are always sorted */
@@ -192,7 +192,7 @@ static void import_top_k(Visit *v)
 static void import_hardmax(Visit *v)
 {
 	const Item *it = node_need(v, 0);
-	bool flat = v->frame->opset < 13;
+	bool flat = v->frame->version < 13;
 	Shape s = it->shape;
 	int axis = (int)attr_axis(v, flat ? 1 : -1), x = node_value(v, 0);
 	if (flat) {
@@ -213,7 +213,7 @@ static void import_hardmax(Visit *v)
 	node_set(v, 0, node_reshape(v, node_cast(v, node_call2(v, OP_equal, places, best), it->type), it->shape));
 }
 
-const OnnxRow onnx_reduce_rows[] = {
+const NodeRow onnx_reduce_rows[] = {
 	{ "ReduceSum", 1, "", import_reduce_sum },
 	{ "ReduceMean", 1, "", import_reduce_mean },
 	{ "ReduceMax", 1, "", import_reduce_max },

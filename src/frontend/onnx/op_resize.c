@@ -317,7 +317,7 @@ static int list_axes(Visit *v, ResizeAxis *a, ResizeAxis **of)
 {
 	const Item *x = node_need(v, 0);
 	int n = -1, rank = x->shape.rank;
-	const int64_t *axes = v->frame->opset >= 18 ? node_attr_ints(v, "axes", &n) : NULL;
+	const int64_t *axes = v->frame->version >= 18 ? node_attr_ints(v, "axes", &n) : NULL;
 	bool on[DAG_MAX_RANK] = { false };
 	for (int k = 0; k < rank; k++)
 		a[k] = (ResizeAxis){ x->shape.dim[k], x->shape.dim[k], 1, 0, 1 };
@@ -334,7 +334,7 @@ static int list_axes(Visit *v, ResizeAxis *a, ResizeAxis **of)
 
 static void import_resize(Visit *v)
 {
-	bool first = v->frame->opset < 11; /* inputs x and scales, no attribute but the mode */
+	bool first = v->frame->version < 11; /* inputs x and scales, no attribute but the mode */
 	ResizeAxis a[DAG_MAX_RANK], *of[DAG_MAX_RANK];
 	Resize r = { .coordinate = ASYMMETRIC, .nearest = OPSET_10, .cubic_a = -0.75 };
 	r.filter = (FilterMode)word_of(v, "mode", filter_modes, first ? 2 : 3, "nearest");
@@ -347,7 +347,7 @@ static void import_resize(Visit *v)
 		r.exclude_outside = node_attr_flag(v, "exclude_outside", false);
 		r.outside = node_attr_float(v, "extrapolation_value", 0);
 	}
-	if (v->frame->opset >= 18) {
+	if (v->frame->version >= 18) {
 		policy = (Policy)word_of(v, "keep_aspect_ratio_policy", policies, 3, "stretch");
 		r.antialias = node_attr_flag(v, "antialias", false);
 	}
@@ -382,21 +382,22 @@ static void import_upsample(Visit *v)
 	int n = list_axes(v, a, of);
 	r.filter = strcmp(mode, "bilinear") == 0 ? LINEAR : (FilterMode)word_of(v, "mode", filter_modes, 2, "nearest");
 	double *scale = NULL;
-	if (v->frame->opset >= 9) {
+	if (v->frame->version >= 9) {
 		scale = numbers(v, 1, n, "input of scales");
 	} else {
-		const OnnxAttr *at = node_attr(v, "scales");
+		int count = -1;
+		const float *at = v->frame->version >= 7 ? node_attr_floats(v, "scales", &count) : NULL;
 		scale = arena_array(v->im->arena, double, DAG_MAX_RANK + 1);
 		for (int k = 0; k < n; k++)
 			scale[k] = 1;
-		if (v->frame->opset < 7 && n == 4) {
+		if (v->frame->version < 7 && n == 4) {
 			scale[2] = node_attr_float(v, "height_scale", 1);
 			scale[3] = node_attr_float(v, "width_scale", 1);
-		} else if (at == NULL || at->floats.n != (size_t)n) {
+		} else if (count != n) {
 			node_fail(v, ERR_TYPE, "it has no scale for each of %d dimensions", n);
 		} else {
 			for (int k = 0; k < n; k++)
-				scale[k] = onnx_number(F32, &at->floats.at[k]);
+				scale[k] = import_number(F32, &at[k]);
 		}
 	}
 	if (node_ok(v) && scale == NULL)
@@ -407,7 +408,7 @@ static void import_upsample(Visit *v)
 	set_resized(v, &r, a);
 }
 
-const OnnxRow onnx_resize_rows[] = {
+const NodeRow onnx_resize_rows[] = {
 	{ "Resize", 10, "", import_resize },
 	{ "Upsample", 1, "", import_upsample },
 	{ NULL, 0, NULL, NULL },

@@ -357,7 +357,7 @@ static void adapt(Visit *v, Regions *r, int64_t h, int64_t w)
 static void import_roi_align(Visit *v)
 {
 	const Item *x = node_need(v, 0), *rois = node_need(v, 1), *which = node_need(v, 2);
-	bool newer = v->frame->opset >= 16;
+	bool newer = v->frame->version >= 16;
 	const char *place = newer ? node_attr_text(v, "coordinate_transformation_mode", "half_pixel") : "output_half_pixel";
 	const char *mode = node_attr_text(v, "mode", "avg");
 	bool max = strcmp(mode, "max") == 0;
@@ -497,7 +497,7 @@ static void import_col2im(Visit *v)
 	node_set(v, 0, node_reshape(v, y, out));
 }
 
-const OnnxRow onnx_sample_rows[] = {
+const NodeRow onnx_sample_rows[] = {
 	{ "AffineGrid", 20, "", import_affine_grid },
 	{ "GridSample", 16, "", import_grid_sample },
 	{ "RoiAlign", 10, "", import_roi_align },

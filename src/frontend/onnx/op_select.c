@@ -280,7 +280,7 @@ static void import_suppress(Visit *v)
 	node_set_known(v, 0, I64, shape_of(2, (int64_t[]){ count, 3 }), out);
 }
 
-const OnnxRow onnx_select_rows[] = {
+const NodeRow onnx_select_rows[] = {
 	{ "Compress", 9, "", import_compress },
 	{ "NonZero", 9, "", import_non_zero },
 	{ "Unique", 11, "", import_unique },

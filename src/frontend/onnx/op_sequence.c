@@ -2,7 +2,7 @@
  * Rows of sequences and optionals. A sequence is a list of tensors of the Dag, and which one a node reads must be known
  * while importing; so no operator is needed for them. A model may have them inside, but not as inputs or results.
  */
-#include "frontend/onnx/compose.h"
+#include "frontend/node/compose.h"
 #include "frontend/onnx/rows.h"
 
 #include "op/element.h"
@@ -32,7 +32,7 @@ static Item *need_tensor(Visit *v, int k)
 static void set_sequence(Visit *v, Item **list, int n)
 {
 	Item *it = arena_new_of(v->im->arena, Item);
-	const char *name = onnx_text(v->proto->output.at[0]);
+	const char *name = v->node->out[0];
 	*it = (Item){ .name = name, .kind = ITEM_SEQUENCE, .value = DAG_NONE, .list = list, .n = n };
 	node_set_alias(v, 0, it);
 }
@@ -180,7 +180,7 @@ static void import_optional(Visit *v)
 	(void)node_attr(v, "type");
 	if (it == NULL) {
 		it = arena_new_of(v->im->arena, Item);
-		*it = (Item){ .name = onnx_text(v->proto->output.at[0]), .kind = ITEM_NONE, .value = DAG_NONE };
+		*it = (Item){ .name = v->node->out[0], .kind = ITEM_NONE, .value = DAG_NONE };
 	}
 	node_set_alias(v, 0, it);
 }
@@ -201,7 +201,7 @@ static void import_has_element(Visit *v)
 	node_set_known(v, 0, BOOL, shape_of(0, NULL), has ? "\1" : "\0");
 }
 
-const OnnxRow onnx_sequence_rows[] = {
+const NodeRow onnx_sequence_rows[] = {
 	{ "SequenceEmpty", 11, "", import_empty },
 	{ "SequenceConstruct", 11, "", import_construct },
 	{ "SequenceInsert", 11, "", import_insert },

@@ -2,7 +2,7 @@
  * Rows of signal processing. Windows and mel filters are computed while importing. A discrete Fourier transform is a
  * product with a matrix of cosines and sines; over the frames of a signal (STFT) it is a convolution with that matrix.
  */
-#include "frontend/onnx/compose.h"
+#include "frontend/node/compose.h"
 #include "frontend/onnx/rows.h"
 
 #include "op/element.h"
@@ -167,7 +167,7 @@ static void import_dft(Visit *v)
 	int rank = x->shape.rank;
 	DType t = float_type(v);
 	int64_t axis = -2;
-	if (v->frame->opset < 20)
+	if (v->frame->version < 20)
 		axis = node_attr_int(v, "axis", 1);
 	else if (node_in(v, 2) != NULL)
 		axis = known_int(v, 2, INT32_MIN, INT32_MAX);
@@ -251,7 +251,7 @@ static void import_stft(Visit *v)
 	node_set(v, 0, node_view(v, y, 4, dim));
 }
 
-const OnnxRow onnx_signal_rows[] = {
+const NodeRow onnx_signal_rows[] = {
 	{ "HannWindow", 17, "", import_hann },
 	{ "HammingWindow", 17, "", import_hamming },
 	{ "BlackmanWindow", 17, "", import_blackman },

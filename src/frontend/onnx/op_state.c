@@ -2,7 +2,7 @@
  * Rows of operators that carry a state from call to call: convolutions that remember the end of their input, and
  * linear attention, whose state is a matrix for each head.
  */
-#include "frontend/onnx/compose.h"
+#include "frontend/node/compose.h"
 #include "frontend/onnx/rows.h"
 
 #include <math.h>
@@ -102,7 +102,7 @@ static void import_linear_attention(Visit *v)
 	node_set(v, 0, node_cast(v, node_view(v, y, 3, (int64_t[]){ s.dim[0], s.dim[1], s.dim[2] * s.dim[3] }), t));
 }
 
-const OnnxRow onnx_state_rows[] = {
+const NodeRow onnx_state_rows[] = {
 	{ "CausalConvWithState", 27, "", import_causal_conv },
 	{ "LinearAttention", 27, "chunk_size", import_linear_attention },
 	{ NULL, 0, NULL, NULL },

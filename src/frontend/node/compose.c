@@ -1,5 +1,5 @@
 /* Calls that compositions share; compose.h says what each is. */
-#include "frontend/onnx/compose.h"
+#include "frontend/node/compose.h"
 
 int node_slice(Visit *n, int x, int axis, int64_t from, int64_t size)
 {

@@ -2,10 +2,10 @@
  * Calls that compositions of several operators write again and again: parts of a value along an axis, dimensions in
  * another order, a mean, a number applied to all elements. As all functions of visit.h they do nothing after a failure.
  */
-#ifndef FRONTEND_ONNX_COMPOSE_H
-#define FRONTEND_ONNX_COMPOSE_H
+#ifndef FRONTEND_NODE_COMPOSE_H
+#define FRONTEND_NODE_COMPOSE_H
 
-#include "frontend/onnx/visit.h"
+#include "frontend/node/visit.h"
 
 /* Elements [from, from + size) along an axis. */
 int node_slice(Visit *n, int x, int axis, int64_t from, int64_t size);

@@ -3,7 +3,7 @@
  * values, as known elements or as integers; attributes (followed through function calls); calls of the Dag;
  * results. The first failure stays in the Import, so nothing here returns one.
  */
-#include "frontend/onnx/visit.h"
+#include "frontend/node/visit.h"
 
 #include "op/element.h"
 
@@ -14,7 +14,7 @@
 /* Limits on elements and operations that an import evaluates: shapes and axes are small. */
 enum { MOST_KNOWN = 1 << 20, MOST_WORK = 1 << 22 };
 
-void onnx_note(Import *im, const char *fmt, ...)
+void import_note(Import *im, const char *fmt, ...)
 {
 	if (im->args->note == NULL)
 		return;
@@ -26,7 +26,7 @@ void onnx_note(Import *im, const char *fmt, ...)
 	im->args->note(text, im->args->note_arg);
 }
 
-bool onnx_refuse(Import *im, ErrCode code, const char *fmt, ...)
+bool import_refuse(Import *im, ErrCode code, const char *fmt, ...)
 {
 	char text[512];
 	va_list ap;
@@ -36,12 +36,12 @@ bool onnx_refuse(Import *im, ErrCode code, const char *fmt, ...)
 	return fail(&im->err, code, NULL, "%s", text);
 }
 
-bool onnx_define(Import *im, const Frame *f, const char *name, Item *it)
+bool import_define(Import *im, const Frame *f, const char *name, Item *it)
 {
 	if (name[0] == 0)
-		return onnx_refuse(im, ERR_INPUT, "an input, an initializer or a result has no name");
+		return import_refuse(im, ERR_INPUT, "an input, an initializer or a result has no name");
 	if (names_find(f->names, name) >= 0)
-		return onnx_refuse(im, ERR_INPUT, "two values have the name '%s'", name);
+		return import_refuse(im, ERR_INPUT, "two values have the name '%s'", name);
 	vec_push(im->arena, &im->item, it);
 	names_bind(f->names, name, (int)im->item.n - 1);
 	return true;
@@ -72,16 +72,16 @@ static void refused(Visit *n)
 
 int node_nin(const Visit *n)
 {
-	size_t k = n->proto->input.n;
-	while (k > 0 && onnx_text(n->proto->input.at[k - 1])[0] == 0)
+	size_t k = n->node->nin;
+	while (k > 0 && n->node->in[k - 1][0] == 0)
 		k--;
 	return (int)k;
 }
 
 int node_nout(const Visit *n)
 {
-	size_t k = n->proto->output.n;
-	while (k > 0 && onnx_text(n->proto->output.at[k - 1])[0] == 0)
+	size_t k = n->node->nout;
+	while (k > 0 && n->node->out[k - 1][0] == 0)
 		k--;
 	return (int)k;
 }
@@ -90,16 +90,16 @@ bool node_used(const Visit *n, int k)
 {
 	if (k >= node_nout(n))
 		return false;
-	return names_find(n->frame->read, onnx_text(n->proto->output.at[k])) >= 0;
+	return names_find(n->frame->read, n->node->out[k]) >= 0;
 }
 
 Item *node_item(Visit *n, int k)
 {
-	const char *name = k < node_nin(n) ? onnx_text(n->proto->input.at[k]) : "";
-	return name[0] == 0 ? NULL : onnx_lookup(n->im, n->frame, name);
+	const char *name = k < node_nin(n) ? n->node->in[k] : "";
+	return name[0] == 0 ? NULL : import_lookup(n->im, n->frame, name);
 }
 
-const char *onnx_kind_name(ItemKind kind)
+const char *item_kind_name(ItemKind kind)
 {
 	return kind == ITEM_FLOAT8 ? "of 8-bit floats, which only casts and quantisation read" :
 		   kind == ITEM_SEQUENCE ? "a sequence" : kind == ITEM_NONE ? "an empty optional" : "a tensor";
@@ -110,7 +110,7 @@ static Item *find_item(Visit *n, int k)
 	Item *it = node_item(n, k);
 	if (it == NULL || it->kind == ITEM_TENSOR)
 		return it;
-	node_fail(n, ERR_TYPE, "its input %d is %s, but it must be a tensor of numbers", k + 1, onnx_kind_name(it->kind));
+	node_fail(n, ERR_TYPE, "its input %d is %s, but it must be a tensor of numbers", k + 1, item_kind_name(it->kind));
 	return NULL;
 }
 
@@ -290,7 +290,7 @@ const int64_t *node_ints(Visit *n, int k, int *count)
 	return v;
 }
 
-double onnx_number(DType type, const void *data)
+double import_number(DType type, const void *data)
 {
 	char s[32];
 	double v = element_get(type, data, 0);
@@ -326,7 +326,7 @@ int node_axis(Visit *n, int64_t axis, int limit)
  */
 static const char *inner_name(Visit *n, const char *what)
 {
-	const char *out = n->proto->output.n > 0 ? onnx_text(n->proto->output.at[0]) : "";
+	const char *out = n->node->nout > 0 ? n->node->out[0] : "";
 	const char *name = arena_printf(n->im->arena, "%s%s.%s", n->frame->prefix, out, what);
 	while (names_taken(n->im->own, name))
 		name = arena_printf(n->im->arena, "%s_", name);
@@ -418,8 +418,6 @@ int node_second(Visit *n)
 {
 	const Item *a = node_need(n, 0), *b = node_need(n, 1);
 	int y = node_value(n, 1);
-	if (n->frame->opset >= 7)
-		return y;
 	bool wide = node_attr_flag(n, "broadcast", false), placed = node_has(n, "axis");
 	int64_t axis = node_attr_int(n, "axis", 0);
 	if (!wide && node_ok(n) && !shape_eq(a->shape, b->shape))
@@ -443,7 +441,7 @@ static void bind_output(Visit *n, int k, Item *it)
 {
 	if (!node_ok(n) || k >= node_nout(n))
 		return;
-	const char *name = onnx_text(n->proto->output.at[k]);
+	const char *name = n->node->out[k];
 	if (name[0] == 0)
 		return;
 	vec_push(n->im->arena, &n->im->item, it);
@@ -453,7 +451,7 @@ static void bind_output(Visit *n, int k, Item *it)
 /* In a function the result gets the call's name before it. */
 static const char *output_name(Visit *n, int k)
 {
-	const char *name = k < node_nout(n) ? onnx_text(n->proto->output.at[k]) : "";
+	const char *name = k < node_nout(n) ? n->node->out[k] : "";
 	if (n->frame->prefix[0] == 0)
 		return name;
 	name = arena_printf(n->im->arena, "%s%s", n->frame->prefix, name);
@@ -470,7 +468,7 @@ void node_set(Visit *n, int k, int value)
 	Item *it = arena_new_of(n->im->arena, Item);
 	*it = (Item){ .name = output_name(n, k), .type = v->type, .shape = v->shape, .data = v->data, .value = value };
 	/* A node without effect gives its input, which has its name already. */
-	if (v->kind == VALUE_CALL && onnx_text(n->proto->output.at[k])[0] != 0 && !names_taken(n->im->own, v->name))
+	if (v->kind == VALUE_CALL && n->node->out[k][0] != 0 && !names_taken(n->im->own, v->name))
 		dag_rename(n->im->dag, value, it->name);
 	bind_output(n, k, it);
 }

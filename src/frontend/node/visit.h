@@ -5,19 +5,19 @@
  * A failure stays: after the first one all functions below do nothing and return zeros or DAG_NONE, and the
  * walk ends at the node. So a row needs no checks between its calls.
  */
-#ifndef FRONTEND_ONNX_VISIT_H
-#define FRONTEND_ONNX_VISIT_H
+#ifndef FRONTEND_NODE_VISIT_H
+#define FRONTEND_NODE_VISIT_H
 
-#include "frontend/onnx/import.h"
+#include "frontend/node/operators.h"
 
 /* The node that is being imported. */
-typedef struct Visit {
+struct Visit {
 	Import *im;
 	const Frame *frame;
-	const OnnxNode *proto;
+	const NodeDef *node;
 	const char *name;         /* "node 'x' (Conv)" */
 	unsigned char *attr_seen; /* by attribute: the row has read it */
-} Visit;
+};
 
 bool node_ok(const Visit *n);
 /* "node 'x' (Conv): ..." */
@@ -55,11 +55,12 @@ double node_attr_size(Visit *n, const char *name, double otherwise); /* finite, 
 const char *node_attr_text(Visit *n, const char *name, const char *otherwise);
 const int64_t *node_attr_ints(Visit *n, const char *name, int *count); /* -1, NULL: absent */
 const float *node_attr_floats(Visit *n, const char *name, int *count); /* the same */
-const OnnxAttr *node_attr(Visit *n, const char *name);                 /* NULL: absent */
-const OnnxGraph *node_attr_graph(Visit *n, const char *name);          /* refused if absent */
-bool node_attr_tensor(Visit *n, const char *name, BindArg *out);
-/* An attribute, which from `opset` on is input k: axes, shapes and pads changed so. */
-const int64_t *node_attr_or_input(Visit *n, const char *name, int opset, int k, int *count);
+const Bytes *node_attr_texts(Visit *n, const char *name, int *count);  /* the same */
+const NodeAttr *node_attr(Visit *n, const char *name);                 /* NULL: absent */
+const NodeGraph *node_attr_graph(Visit *n, const char *name);          /* refused if absent */
+bool node_attr_tensor(Visit *n, const char *name, NodeTensor *out);
+/* An attribute, which from `version` on is input k: axes, shapes and pads changed so. */
+const int64_t *node_attr_or_input(Visit *n, const char *name, int version, int k, int *count);
 /* The product of dimensions lo .. hi-1; one that overflows becomes 2^62, which no shape takes. */
 int64_t shape_product(const Shape *s, int lo, int hi);
 /* 0 <= axis < limit, counted from the end when negative. */
@@ -77,8 +78,9 @@ int node_cast(Visit *n, int x, DType type);
 int node_const(Visit *n, DType type, Shape shape, const void *data);
 int node_number(Visit *n, DType type, double v); /* a scalar constant */
 /*
- * Input 1 as the Dag's broadcasting wants it. Before opset 7 its dimensions were placed from `axis`
- * on; without an axis they are the last ones, which is NumPy's rule.
+ * Input 1 as the Dag's broadcasting wants it, for operators with the attributes `broadcast` and `axis` (ONNX below
+ * opset 7, Caffe2): its dimensions are placed from `axis` on; without an axis they are the last ones, which is NumPy's
+ * rule.
  */
 int node_second(Visit *n);
 enum { NODE_COUNTED = 1 << 24 }; /* the most numbers that an import counts */
