@@ -3,6 +3,7 @@
  *
  *	onnx_damage COUNT SEED [FOLDER [FILE ...]]    COUNT files, each with one byte changed
  *	onnx_damage seeds FOLDER                      the files themselves, for a fuzzer
+ *	onnx_damage each FOLDER < LIST                each file of the list as it is, one line of output for each
  *
  * Each damaged file must become a Dag that checks, or a sentence, within seconds. With a FOLDER, files that are taken
  * and cheap are run by the interpreter; the file goes to FOLDER/N.onnx, inputs and results to FOLDER/N.txt, so that
@@ -22,6 +23,7 @@
 #include <signal.h>
 #include <sys/stat.h>
 #include <sys/time.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum { SECONDS = 20, MOST_WORK = 1 << 21, MOST_BYTES = 1 << 26 };
@@ -106,8 +108,8 @@ static void print_tensor(FILE *f, const char *what, const Value *v, const void *
 	fprintf(f, "\n");
 }
 
-/* Runs an accepted file and notes it; false: the interpreter refuses, it is too much work, or undefined. */
-static bool note(Arena *a, const char *folder, int number, Bytes file, const Dag *d)
+/* Runs an accepted file and notes it in PATH.txt; false: the interpreter refuses, too much work, or undefined. */
+static bool note(Arena *a, const char *path, const Dag *d)
 {
 	Err err = { 0 };
 	Rng r = rng_seed(7);
@@ -123,8 +125,7 @@ static bool note(Arena *a, const char *folder, int number, Bytes file, const Dag
 	void **out = evaluate(a, d, in, &err);
 	if (out == NULL)
 		return false;
-	save(arena_printf(a, "%s/%d.onnx", folder, number), file);
-	FILE *f = fopen(arena_printf(a, "%s/%d.txt", folder, number), "w");
+	FILE *f = fopen(arena_printf(a, "%s.txt", path), "w");
 	if (f == NULL)
 		return false;
 	for (size_t k = 0; k < d->input.n; k++)
@@ -195,11 +196,52 @@ static bool damage(int number, const Sources *from, const char *folder, Rng *r, 
 	if (!ok)
 		fprintf(stderr, "neither a Dag nor a refusal (%s): %s", err.text, doing);
 	*taken += d != NULL;
-	if (ok && d != NULL && folder != NULL)
-		*run += note(a, folder, number, (Bytes){ bytes, file.n }, d);
+	const char *path = arena_printf(a, "%s/%d", folder != NULL ? folder : "", number);
+	if (ok && d != NULL && folder != NULL && note(a, path, d)) {
+		save(arena_printf(a, "%s.onnx", path), (Bytes){ bytes, file.n });
+		*run += 1;
+	}
 	alarm(0);
 	arena_free(a);
 	return ok;
+}
+
+/* "FILE ran", "FILE taken" (not run) or "FILE refused: SENTENCE"; results go to FOLDER/N.txt, N counting the files. */
+static void try_file(const char *folder, int number, const char *path)
+{
+	Arena *a = arena_new();
+	Bytes file = { 0 };
+	Err err = { 0 };
+	ModelArgs args = { 0 };
+	snprintf(doing, sizeof doing, "%s\n", path);
+	alarm(SECONDS);
+	Dag *d = NULL;
+	if (file_read(a, path, MOST_BYTES, &file, &err))
+		d = onnx_import(a, path, file, &args, &err);
+	if (d == NULL || !dag_check(d, &err))
+		printf("%s %s: %s\n", path, d == NULL ? "refused" : "fails its check", err.text);
+	else
+		printf("%s %s\n", path, note(a, arena_printf(a, "%s/%d", folder, number), d) ? "ran" : "taken");
+	fflush(stdout);
+	arena_free(a);
+}
+
+/* Each file has a process of its own: one that crashes says so and the next one is tried. */
+static int try_each(const char *folder)
+{
+	char path[4000];
+	int bad = 0;
+	for (int k = 0; fgets(path, sizeof path, stdin) != NULL; k++) {
+		path[strcspn(path, "\n")] = 0;
+		int status = 0;
+		pid_t child = fork();
+		if (child == 0) {
+			try_file(folder, k, path);
+			_exit(0);
+		}
+		bad += child < 0 || waitpid(child, &status, 0) < 0 || status != 0;
+	}
+	return bad > 0;
 }
 
 static int write_seeds(const char *folder)
@@ -220,15 +262,17 @@ static int write_seeds(const char *folder)
 
 int main(int argc, char **argv)
 {
-	if (argc == 3 && strcmp(argv[1], "seeds") == 0)
-		return write_seeds(argv[2]);
-	if (argc < 3) {
-		fprintf(stderr, "onnx_damage COUNT SEED [FOLDER [FILE ...]] | seeds FOLDER\n");
-		return 2;
-	}
 	static const int signals[] = { SIGALRM, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT };
 	for (int k = 0; k < LEN(signals); k++)
 		signal(signals[k], stopped);
+	if (argc == 3 && strcmp(argv[1], "seeds") == 0)
+		return write_seeds(argv[2]);
+	if (argc == 3 && strcmp(argv[1], "each") == 0)
+		return try_each(argv[2]);
+	if (argc < 3) {
+		fprintf(stderr, "onnx_damage COUNT SEED [FOLDER [FILE ...]] | seeds FOLDER | each FOLDER\n");
+		return 2;
+	}
 	int count = atoi(argv[1]), bad = 0, taken = 0, run = 0;
 	Rng r = rng_seed((uint64_t)atoll(argv[2]));
 	Sources from = { .file = argv + 4, .n = argc > 4 ? argc - 4 : 0 };

@@ -166,6 +166,18 @@ static bool check_attrs(Visit *v, const NodeRow *row)
 	return node_ok(v);
 }
 
+/* An input that the row has not read may change the result. */
+static bool check_inputs(Visit *v, const NodeRow *row)
+{
+	const char *word = v->im->model->format->version;
+	for (int k = 0; k < node_nin(v); k++)
+		if (v->node->in[k][0] != 0 && !v->input_seen[k] && strcmp(row->ignored, "*") != 0)
+			node_fail(v, ERR_UNSUPPORTED, "its input %d, '%s', is one too many, or does not go with its attributes%s",
+				k + 1, v->node->in[k],
+				word != NULL ? arena_printf(v->im->arena, " and %s %d", word, v->frame->version) : "");
+	return node_ok(v);
+}
+
 /* A frame for what a node brings: its values are named behind the node's own name. */
 static bool enter(Visit *v, const char *fallback, Frame *f)
 {
@@ -224,7 +236,8 @@ static bool run_node(Import *im, const Frame *f, const NodeDef *node)
 		.frame = f,
 		.node = node,
 		.name = arena_printf(im->arena, "node '%s%.100s' (%.60s)", f->prefix, name, node->op),
-		.attr_seen = arena_alloc(im->arena, node->nattr + 1) };
+		.attr_seen = arena_alloc(im->arena, node->nattr + 1),
+		.input_seen = arena_alloc(im->arena, node->nin + 1) };
 	const NodeFunction *fn = im->model->format->function != NULL ? im->model->format->function(im, node) : NULL;
 	if (fn != NULL)
 		return run_function(&v, fn);
@@ -236,7 +249,7 @@ static bool run_node(Import *im, const Frame *f, const NodeDef *node)
 	if (node_nout(&v) == 0)
 		return import_refuse(im, ERR_INPUT, "%s has no results", v.name);
 	row->import(&v);
-	if (!check_attrs(&v, row))
+	if (!check_attrs(&v, row) || !check_inputs(&v, row))
 		return false;
 	for (int k = 0; k < node_nout(&v); k++) {
 		const char *out = node->out[k];

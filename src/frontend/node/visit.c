@@ -96,6 +96,8 @@ bool node_used(const Visit *n, int k)
 Item *node_item(Visit *n, int k)
 {
 	const char *name = k < node_nin(n) ? n->node->in[k] : "";
+	if (name[0] != 0)
+		n->input_seen[k] = 1;
 	return name[0] == 0 ? NULL : import_lookup(n->im, n->frame, name);
 }
 
@@ -315,7 +317,10 @@ int64_t shape_product(const Shape *s, int lo, int hi)
 int node_axis(Visit *n, int64_t axis, int limit)
 {
 	if (axis < -(int64_t)limit || axis >= limit) {
-		node_fail(n, ERR_TYPE, "axis %lld is outside of -%d..%d", (long long)axis, limit, limit - 1);
+		if (limit == 0)
+			node_fail(n, ERR_TYPE, "axis %lld is none of a scalar", (long long)axis);
+		else
+			node_fail(n, ERR_TYPE, "axis %lld is outside of -%d..%d", (long long)axis, limit, limit - 1);
 		return 0;
 	}
 	return (int)(axis < 0 ? axis + limit : axis);

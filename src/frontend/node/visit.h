@@ -15,8 +15,9 @@ struct Visit {
 	Import *im;
 	const Frame *frame;
 	const NodeDef *node;
-	const char *name;         /* "node 'x' (Conv)" */
-	unsigned char *attr_seen; /* by attribute: the row has read it */
+	const char *name;          /* "node 'x' (Conv)" */
+	unsigned char *attr_seen;  /* by attribute: the row has read it */
+	unsigned char *input_seen; /* by input, the same */
 };
 
 bool node_ok(const Visit *n);

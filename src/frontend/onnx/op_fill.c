@@ -37,7 +37,14 @@ static void import_range(Visit *v)
 		number[k] = element_get(in[k]->type, in[k]->data, 0);
 		whole[k] = dtype_is_int(in[k]->type) ? element_get_int(in[k]->type, in[k]->data, 0) : 0;
 	}
-	DType type = in[0]->type;
+	DType type = in[0]->type, stash = F32;
+	int64_t code = v->frame->version >= 27 ? node_attr_int(v, "stash_type", 1) : 1;
+	bool halves = dtype_is_float(type) && type.bits == 16;
+	if (!onnx_type_from(code, &stash) || !dtype_is_float(stash) || (halves && stash.bits < 32)) {
+		node_fail(v, ERR_UNSUPPORTED, "its attribute stash_type is %s, but must be FLOAT or DOUBLE",
+			onnx_type_name(code));
+		return;
+	}
 	double most = ceil((number[1] - number[0]) / number[2]);
 	if (number[2] == 0 || isnan(most) || type.kind == DT_BOOL) {
 		node_fail(v, ERR_INPUT, "no range goes from %g to %g in steps of %g", number[0], number[1], number[2]);

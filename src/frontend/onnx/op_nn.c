@@ -314,6 +314,7 @@ static void import_dropout(Visit *v)
 {
 	int opset = v->frame->version;
 	const Item *x = node_need(v, 0);
+	node_in(v, 1); /* the ratio changes nothing */
 	bool trains = opset < 7 && !node_attr_flag(v, "is_test", false);
 	if (opset >= 12 && node_in(v, 2) != NULL) {
 		const Item *mode = node_known(v, 2);

@@ -116,9 +116,12 @@ static void import_center_crop_pad(Visit *v)
 		int axis = naxes < 0 ? k : node_axis(v, axes[k], rank);
 		if (!node_ok(v))
 			return;
-		if (on[axis] || to[k] < 0 || to[k] > (int64_t)1 << 40) {
-			node_fail(v, ERR_INPUT, "its size %lld along axis %d is none, or the axis is listed twice",
-				(long long)to[k], axis);
+		if (on[axis]) {
+			node_fail(v, ERR_INPUT, "axis %d is listed twice", axis);
+			return;
+		}
+		if (to[k] < 0 || to[k] > (int64_t)1 << 40) {
+			node_fail(v, ERR_INPUT, "its size %lld along axis %d is out of range", (long long)to[k], axis);
 			return;
 		}
 		int64_t more = to[k] - x->shape.dim[axis];

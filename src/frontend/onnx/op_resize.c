@@ -227,15 +227,22 @@ static double *numbers(Visit *v, int k, int n, const char *what)
 	if (it == NULL || (it->shape.rank == 1 && it->shape.dim[0] == 0))
 		return NULL;
 	it = node_known(v, k);
+	char text[160];
 	if (node_ok(v) && (it->shape.rank != 1 || it->shape.dim[0] != n))
-		node_fail(v, ERR_TYPE, "its %s has %lld numbers, but %d are needed", what,
-			(long long)shape_elements(it->shape), n);
+		node_fail(v, ERR_TYPE, "its %s has the shape %s, but %d numbers are needed", what, shape_str(it->shape, text),
+			n);
 	if (!node_ok(v))
 		return NULL;
 	double *at = arena_array(v->im->arena, double, n + 1);
 	for (int i = 0; i < n; i++)
 		at[i] = element_get(it->type, it->data, i);
 	return at;
+}
+
+static void bad_length(Visit *v, const char *what, double number, int64_t in)
+{
+	node_fail(v, ERR_INPUT, "its %s %g is %s for a dimension of %lld elements", what, number,
+		number > 0 ? "too large" : "not positive", (long long)in);
 }
 
 /* Lengths from scales. */
@@ -245,7 +252,7 @@ static void set_scales(Visit *v, ResizeAxis *const *a, int n, const double *scal
 		double out = floor(scale[k] * (double)a[k]->in);
 		a[k]->scale = scale[k];
 		if (!(scale[k] > 0) || !(out < 0x1p40))
-			node_fail(v, ERR_INPUT, "its scale %g is not one for %lld elements", scale[k], (long long)a[k]->in);
+			bad_length(v, "scale", scale[k], a[k]->in);
 		else
 			a[k]->out = (int64_t)out;
 	}
@@ -257,7 +264,7 @@ static void set_sizes(Visit *v, ResizeAxis *const *a, int n, const double *size,
 	double common = policy == NOT_LARGER ? INFINITY : 0;
 	for (int k = 0; k < n && node_ok(v); k++) {
 		if (!(size[k] >= 0) || !(size[k] < 0x1p40) || (a[k]->in == 0 && size[k] > 0))
-			node_fail(v, ERR_INPUT, "its size %g is not one for %lld elements", size[k], (long long)a[k]->in);
+			bad_length(v, "size", size[k], a[k]->in);
 		a[k]->scale = a[k]->in == 0 ? 1 : size[k] / (double)a[k]->in;
 		a[k]->out = node_ok(v) ? (int64_t)size[k] : 0;
 		common = policy == NOT_LARGER ? fmin(common, a[k]->scale) : fmax(common, a[k]->scale);
@@ -266,7 +273,7 @@ static void set_sizes(Visit *v, ResizeAxis *const *a, int n, const double *size,
 		double out = floor(common * (double)a[k]->in + 0.5);
 		a[k]->scale = common;
 		if (!(out < 0x1p40))
-			node_fail(v, ERR_INPUT, "its scale %g is not one for %lld elements", common, (long long)a[k]->in);
+			bad_length(v, "scale", common, a[k]->in);
 		else
 			a[k]->out = (int64_t)out;
 	}
@@ -353,6 +360,7 @@ static void import_resize(Visit *v)
 	}
 	const double *scale = numbers(v, first ? 1 : 2, n, "input of scales");
 	const double *size = first ? NULL : numbers(v, 3, n, "input of sizes");
+	node_in(v, first ? 0 : 1); /* a region may be given and not used */
 	const double *region = r.coordinate == TF_CROP ? numbers(v, 1, 2 * n, "region") : NULL;
 	if (node_ok(v) && (scale == NULL) == (size == NULL))
 		node_fail(v, ERR_INPUT, "it must have either scales or sizes");
