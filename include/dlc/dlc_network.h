@@ -41,6 +41,7 @@ typedef struct DlcLoadOptions {
 	int (*offer)(const char *input, DlcTensor *out, void *arg);
 	void *offer_arg;
 	DlcPrecision precision;
+	const char *weights; /* the file of the weights; NULL: inside the model's, or beside it by the format's habit */
 	const char *without; /* what the graph leaves out, for measurements: see dlc-compile(1), --without; NULL: nothing */
 } DlcLoadOptions;
 

@@ -72,6 +72,7 @@ static bool read_options(const Loading *x, ModelArgs *m, Err *err)
 	m->nbind = o->nbind;
 	m->batch = o->batch;
 	m->seq = o->seq;
+	m->weights = o->weights != NULL ? arena_printf(x->arena, "%s", o->weights) : NULL;
 	return true;
 }
 

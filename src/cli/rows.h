@@ -85,6 +85,11 @@
 		.arg = "NAME=FILE.npy", \
 		.many = true, \
 		.help = "an input that is really a constant; repeats" }
+#define OPTION_WEIGHTS \
+	{ .name = "weights", \
+		.kind = OPT_TEXT, \
+		.arg = "FILE", \
+		.help = "the file of the weights, where the model has one of its own (default: found beside it)" }
 #define OPTION_PRECISION \
 	{ .name = "precision", \
 		.kind = OPT_CHOICE, \

@@ -17,7 +17,16 @@ typedef struct Format {
 	const NamedModel *(*named)(int k);
 	/* Looks at the content, never at the path. NULL: the format has no files. */
 	FormatMatch (*recognise)(Bytes file);
-	/* `file` is empty for a named model. Bytes are borrowed for as long as the Dag lives. */
+	/* A folder that is a model, by the names in it. NULL: there are none. */
+	bool (*recognise_folder)(const char *path);
+	/* Endings of its files whose content says nothing: ".weights .caffemodel". NULL: there are none. */
+	const char *endings;
+	/* Weights may be in a file of their own, so --weights is allowed. */
+	bool weights;
+	/*
+	 * `model` is a name, or the path of the file or the folder. `file` is empty for a named model and a folder. Bytes
+	 * are borrowed for as long as the Dag lives. Other files are found beside the path (frontend/neighbour.h).
+	 */
 	Dag *(*load)(Arena *a, const char *model, Bytes file, const ModelArgs *args, Err *err);
 	/* NULL: the format is read only. */
 	bool (*write)(Text *out, const Dag *d, Err *err);

@@ -4,6 +4,7 @@
  */
 #include "frontend/foreign.h"
 #include "frontend/format.h"
+#include "frontend/neighbour.h"
 
 #include <errno.h>
 #include <string.h>
@@ -14,9 +15,7 @@ static const Format *const formats[] = {
 #include "frontend/format.def"
 };
 #undef FORMAT
-enum { NFORMAT = sizeof formats / sizeof *formats, SMALL_FILE = 1 << 20 };
-
-static const size_t most_file = (size_t)1 << 40;
+enum { NFORMAT = sizeof formats / sizeof *formats };
 
 const NamedModel *frontend_models(Arena *a, int *n)
 {
@@ -57,7 +56,22 @@ static bool refuse_foreign(Arena *a, const char *path, const Foreign *what, Err 
 		err, ERR_UNSUPPORTED, path, "is %s; this version reads %s: convert it to one of them", what->name, readable(a));
 }
 
-/* A sure format first, then the formats that dlc does not read and that have a signature, then a likely one. */
+/* True if a name ends with one of the words of a list. */
+static bool ends_with_one(const char *name, const char *list)
+{
+	size_t n = strlen(name);
+	for (const char *s = list != NULL ? list : ""; *s != 0; s += strcspn(s, " "), s += *s == ' ') {
+		size_t m = strcspn(s, " ");
+		if (n > m && memcmp(name + n - m, s, m) == 0)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * A sure format first, then the formats that dlc does not read and that have a signature, then a likely one, then one
+ * whose files have such names.
+ */
 static const Format *format_of_content(Arena *a, const char *path, Bytes file, Err *err)
 {
 	const Format *likely = NULL;
@@ -75,6 +89,9 @@ static const Format *format_of_content(Arena *a, const char *path, Bytes file, E
 	Foreign what = foreign_by_signature(file);
 	if (what.name == NULL && likely != NULL)
 		return likely;
+	for (int k = 0; k < NFORMAT && what.name == NULL; k++)
+		if (ends_with_one(path, formats[k]->endings))
+			return formats[k];
 	if (what.name == NULL)
 		what = foreign_by_fields(file);
 	if (what.name != NULL)
@@ -82,24 +99,6 @@ static const Format *format_of_content(Arena *a, const char *path, Bytes file, E
 	else
 		fail(err, ERR_INPUT, path, "is not a model that this version knows; it reads %s", readable(a));
 	return NULL;
-}
-
-static void unmap(void *map)
-{
-	file_unmap(map);
-}
-
-/* Small files are copied; a large one stays mapped as long as the arena, because the Dag borrows weights from it. */
-static bool read_model(Arena *a, const char *path, Bytes *out, Err *err)
-{
-	struct stat st;
-	if (stat(path, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size <= SMALL_FILE)
-		return file_read(a, path, most_file, out, err);
-	Bytes *map = arena_new_of(a, Bytes);
-	arena_at_end(a, unmap, map);
-	bool ok = file_map(path, most_file, map, err);
-	*out = *map;
-	return ok;
 }
 
 /* A name without a folder or an extension was meant for the zoo. */
@@ -117,38 +116,54 @@ static bool refuse_name(Arena *a, const char *model, Err *err)
 		close != NULL ? "; did you mean " : "", close != NULL ? close : "");
 }
 
-Dag *frontend_load(Arena *a, const char *model, const ModelArgs *args, Err *err)
+/* The format of a folder. */
+static const Format *format_of_folder(Arena *a, const char *path, Err *err)
+{
+	for (int k = 0; k < NFORMAT; k++)
+		if (formats[k]->recognise_folder != NULL && formats[k]->recognise_folder(path))
+			return formats[k];
+	Foreign what = foreign_folder(path);
+	if (what.name != NULL)
+		refuse_foreign(a, path, &what, err);
+	else
+		fail(err, ERR_INPUT, path, "is a folder; name a model file in it");
+	return NULL;
+}
+
+static Dag *load(Arena *a, const Format *format, const char *model, Bytes file, const ModelArgs *args, Err *err)
 {
 	static const ModelArgs none = { 0 };
+	if (format == NULL)
+		return NULL;
+	if (args != NULL && args->weights != NULL && !format->weights) {
+		fail(err, ERR_USAGE, "weights", "%s have no file of weights apart", format->doc);
+		return NULL;
+	}
+	return format->load(a, model, file, args != NULL ? args : &none, err);
+}
+
+Dag *frontend_load(Arena *a, const char *model, const ModelArgs *args, Err *err)
+{
 	Bytes file = { NULL, 0 };
 	struct stat st;
 	const Format *format = format_of_name(model);
-	if (format == NULL) {
-		bool there = stat(model, &st) == 0;
-		if (!there && errno == ENOENT) {
-			refuse_name(a, model, err);
-			return NULL;
-		}
-		if (there && S_ISDIR(st.st_mode)) {
-			Foreign what = foreign_folder(model);
-			if (what.name != NULL)
-				refuse_foreign(a, model, &what, err);
-			else
-				fail(err, ERR_INPUT, model, "is a folder; name a model file in it");
-			return NULL;
-		}
-		if (!read_model(a, model, &file, err))
-			return NULL;
-		format = format_of_content(a, model, file, err);
+	if (format != NULL)
+		return load(a, format, model, file, args, err);
+	bool there = stat(model, &st) == 0;
+	if (!there && errno == ENOENT) {
+		refuse_name(a, model, err);
+		return NULL;
 	}
-	return format == NULL ? NULL : format->load(a, model, file, args != NULL ? args : &none, err);
+	if (there && S_ISDIR(st.st_mode))
+		return load(a, format_of_folder(a, model, err), model, file, args, err);
+	if (!neighbour_read(a, model, &file, err))
+		return NULL;
+	return load(a, format_of_content(a, model, file, err), model, file, args, err);
 }
 
 Dag *frontend_load_bytes(Arena *a, const char *name, Bytes file, const ModelArgs *args, Err *err)
 {
-	static const ModelArgs none = { 0 };
-	const Format *format = format_of_content(a, name, file, err);
-	return format == NULL ? NULL : format->load(a, name, file, args != NULL ? args : &none, err);
+	return load(a, format_of_content(a, name, file, err), name, file, args, err);
 }
 
 static const Format *find(const char *name)

@@ -29,6 +29,7 @@ typedef struct ModelArgs {
 	int nshape, nbind;
 	int64_t batch; /* 0: as the model says, a symbolic one becomes 1 */
 	int64_t seq;   /* tokens or steps of a sequence; 0: as the model says */
+	const char *weights; /* the file of the weights; NULL: in the model, or beside it by the format's habit */
 	EvalFn eval;
 	void (*note)(const char *sentence, void *arg); /* "the symbolic batch 'N' ... is taken as 1"; may be NULL */
 	void *note_arg;
@@ -39,7 +40,7 @@ typedef struct ModelArgs {
 
 /*
  * `model` is a zoo name or a path. The Dag and its data live in the arena. A refusal is placed at the model, or at the
- * field that is to be given or mended: "batch", "seq", "shape" or "bind".
+ * field that is to be given or mended: "batch", "seq", "shape", "bind" or "weights".
  */
 Dag *frontend_load(Arena *a, const char *model, const ModelArgs *args, Err *err);
 /*

@@ -53,6 +53,11 @@ $ dlc show squeezenet1_1 --seq=8
 ! see dlc show --help
 [exit 2]
 
+$ dlc show squeezenet1_1 --weights=w.bin
+! dlc: --weights: networks of the zoo have no file of weights apart
+! see dlc show --help
+[exit 2]
+
 $ dlc show squeezenet1_1 --shape=data=2,3,35,35 --stage=onnx -o batch.onnx && dlc show batch.onnx --batch=3 --shape=data=2,3,35,35
 ! dlc: --batch: no input can have a batch of 3: each has a given shape, a given constant or no dimension
 ! see dlc show --help

@@ -1,5 +1,6 @@
 /* What MODEL may be: formats by content, names and folders, the networks of the zoo. */
 #include "folder.h"
+#include "frontend/neighbour.h"
 
 /* ---- other formats, by content */
 
@@ -68,6 +69,35 @@ START_TEST(names_and_folders)
 	Err err = { 0 };
 	ck_assert(frontend_load(a, folder, NULL, &err) == NULL);
 	ck_assert_msg(strstr(err.text, "is a TensorFlow SavedModel") != NULL, "%s", err.text);
+	arena_free(a);
+}
+END_TEST
+
+/* ---- files beside a model */
+
+START_TEST(files_beside_a_model)
+{
+	Arena *a = arena_new();
+	Err err = { 0 };
+	Bytes file;
+	const char *model = in_folder(a, "net-symbol.json");
+	static const char *const names[] = { "net-symbol.json", "net-0001.params", "net-0010.params", "nets-0011.params",
+		"net-.param", "net.weights" };
+	for (int k = 0; k < LEN(names); k++)
+		save_bytes(in_folder(a, names[k]), names[k], strlen(names[k]));
+	mkdir(in_folder(a, "net-0020.params"), 0777); /* not a file */
+	ck_assert_str_eq(neighbour_last(a, model, "net-", ".params"), in_folder(a, "net-0010.params"));
+	ck_assert_ptr_null(neighbour_last(a, model, "other-", ".params"));
+	ck_assert_str_eq(neighbour_ending(a, model, "-symbol.json", ".weights"), in_folder(a, "net.weights"));
+	ck_assert_ptr_null(neighbour_ending(a, model, ".cfg", ".weights"));
+	ck_assert_ptr_null(neighbour_ending(a, model, "-symbol.json", ".caffemodel"));
+	ck_assert_str_eq(neighbour_named(a, model, "net.weights"), in_folder(a, "net.weights"));
+	ck_assert_ptr_null(neighbour_named(a, "/nonexistent/x", "net.weights"));
+	ck_assert(neighbour_read(a, model, &file, &err) && file.n == strlen(names[0]));
+	remove(in_folder(a, "net-0020.params"));
+	ModelArgs args = { .weights = model };
+	ck_assert(frontend_load(a, "mlp", &args, &err) == NULL);
+	ck_assert_str_eq(err.place, "weights");
 	arena_free(a);
 }
 END_TEST
@@ -200,6 +230,7 @@ int main(void)
 	tcase_add_checked_fixture(tc, make_folder, remove_folder);
 	tcase_add_loop_test(tc, formats_by_content, 0, LEN(formats));
 	tcase_add_test(tc, names_and_folders);
+	tcase_add_test(tc, files_beside_a_model);
 	tcase_add_loop_test(tc, zoo_networks, 0, LEN(zoo));
 	tcase_add_test(tc, zoo_sizes);
 	return run_suite("frontend", tc);
