@@ -36,12 +36,12 @@ void difference_add(Difference *d, const DlcTensor *got, Array *want, const char
 	d->n += n;
 	d->max_error = c.max_error > d->max_error ? c.max_error : d->max_error;
 	d->max_want = c.max_want > d->max_want ? c.max_want : d->max_want;
+	char x[ELEMENT_TEXT], y[ELEMENT_TEXT];
 	if (c.nout > 0 && d->outside == 0)
 		snprintf(d->detail, sizeof d->detail,
-			"output %.60s: %lld of %lld outside the tolerance, %lld not finite; element %lld is %.9g instead of %.9g",
-			name, (long long)c.nout, (long long)n, (long long)c.nbad, (long long)c.worst,
-			n > 0 ? element_value(got->dtype, got->data, c.worst) : 0.0,
-			n > 0 ? element_value(got->dtype, want->data, c.worst) : 0.0);
+			"output %.60s: %lld of %lld outside the tolerance, %lld not finite; element %lld is %s instead of %s", name,
+			(long long)c.nout, (long long)n, (long long)c.nbad, (long long)c.worst,
+			element_print(got->dtype, got->data, c.worst, x), element_print(got->dtype, want->data, c.worst, y));
 	d->outside += c.nout;
 }
 

@@ -2,6 +2,7 @@
 #include "runtime/element.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "runtime/half.h"
@@ -26,14 +27,21 @@ static int64_t byte_of(DlcDataType t, int64_t i)
 	return t.bits < 8 ? i / (8 / t.bits) : i * (t.bits / 8);
 }
 
-double element_value(DlcDataType t, const void *data, int64_t i)
+/* The bits of element i; those of a signed integer are extended by its sign. */
+static uint64_t bits_of(DlcDataType t, const void *data, int64_t i)
 {
 	uint64_t v = 0; /* little-endian, as everything dlc writes */
 	memcpy(&v, (const unsigned char *)data + byte_of(t, i), t.bits < 8 ? 1 : t.bits / 8);
 	if (t.bits < 8)
 		v = v >> i % (8 / t.bits) * t.bits & ((1u << t.bits) - 1);
+	return t.code == TYPE_INT ? (uint64_t)((int64_t)(v << (64 - t.bits)) >> (64 - t.bits)) : v;
+}
+
+double element_value(DlcDataType t, const void *data, int64_t i)
+{
+	uint64_t v = bits_of(t, data, i);
 	if (t.code == TYPE_INT)
-		return (double)((int64_t)(v << (64 - t.bits)) >> (64 - t.bits));
+		return (double)(int64_t)v;
 	if (t.code == TYPE_UINT)
 		return (double)v;
 	if (t.code == TYPE_BOOL)
@@ -47,6 +55,26 @@ double element_value(DlcDataType t, const void *data, int64_t i)
 	memcpy(&f, &v, sizeof f);
 	memcpy(&d, &v, sizeof d);
 	return t.bits == 32 ? (double)f : d;
+}
+
+double element_distance(DlcDataType t, const void *got, int64_t i, const void *want, int64_t k)
+{
+	if (t.code != TYPE_INT && t.code != TYPE_UINT)
+		return fabs(element_value(t, got, i) - element_value(t, want, k));
+	uint64_t a = bits_of(t, got, i), b = bits_of(t, want, k);
+	bool less = t.code == TYPE_INT ? (int64_t)a < (int64_t)b : a < b;
+	return (double)(less ? b - a : a - b);
+}
+
+const char *element_print(DlcDataType t, const void *data, int64_t i, char out[ELEMENT_TEXT])
+{
+	if (t.code == TYPE_INT)
+		snprintf(out, ELEMENT_TEXT, "%lld", (long long)bits_of(t, data, i));
+	else if (t.code == TYPE_UINT)
+		snprintf(out, ELEMENT_TEXT, "%llu", (unsigned long long)bits_of(t, data, i));
+	else
+		snprintf(out, ELEMENT_TEXT, "%.9g", element_value(t, data, i));
+	return out;
 }
 
 void element_store(DlcDataType t, void *data, int64_t i, double value)
@@ -115,7 +143,7 @@ Compared element_compare(
 			c.nout += !same;
 			continue;
 		}
-		double error = fabs(a - b);
+		double error = element_distance(t, got, i, want, i);
 		if (error > c.max_error) {
 			c.max_error = error;
 			c.worst = i;

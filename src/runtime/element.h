@@ -13,6 +13,11 @@
 bool element_known(DlcDataType t);
 /* Element i of data; 64-bit integers lose what a double cannot hold. */
 double element_value(DlcDataType t, const void *data, int64_t i);
+/* |got[i] - want[k]|: of whole numbers exact until it is rounded to a double, so that 0 is said of equal ones only. */
+double element_distance(DlcDataType t, const void *got, int64_t i, const void *want, int64_t k);
+enum { ELEMENT_TEXT = 32 };
+/* Element i of data in decimal: whole numbers with all digits, others with nine. Returns `out`. */
+const char *element_print(DlcDataType t, const void *data, int64_t i, char out[ELEMENT_TEXT]);
 /* Rounds to nearest (floats) or toward zero (integers, which must fit). */
 void element_store(DlcDataType t, void *data, int64_t i, double value);
 

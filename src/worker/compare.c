@@ -21,15 +21,17 @@ typedef struct Pair {
 	const uint64_t *at;
 } Pair;
 
-static void note(MsgCompared *c, double got, double want, uint64_t i)
+/* Element i: k of got. */
+static void note(MsgCompared *c, const Pair *p, uint64_t k, uint64_t i)
 {
+	double got = element_value(p->type, p->got, (int64_t)k), want = element_value(p->type, p->want, (int64_t)i);
 	if (!isfinite(got) || !isfinite(want)) {
 		bool same = (isnan(got) && isnan(want)) || got == want;
 		if (!same && c->nbad++ == 0)
 			c->worst = i;
 		return;
 	}
-	double error = fabs(got - want);
+	double error = element_distance(p->type, p->got, (int64_t)k, p->want, (int64_t)i);
 	if (error > c->max_error) {
 		c->max_error = error;
 		c->worst = c->nbad == 0 ? i : c->worst;
@@ -46,7 +48,7 @@ static void compare_each(const Pair *p, uint64_t from, uint64_t to, MsgCompared 
 	for (uint64_t i = from; i < to; i++) {
 		uint64_t k = p->at != NULL ? p->at[i] : i;
 		c->nleft += real && memcmp(p->got + k * p->element, poison, p->element) == 0;
-		note(c, element_value(p->type, p->got, (int64_t)k), element_value(p->type, p->want, (int64_t)i), i);
+		note(c, p, k, i);
 	}
 }
 

@@ -405,6 +405,30 @@ START_TEST(comparing)
 }
 END_TEST
 
+/* 2^53 + 1 and 2^53 are one double. */
+START_TEST(comparing_whole)
+{
+	const DlcDataType i64 = { 0, 64, 1 }, u64 = { 1, 64, 1 }, i4 = { 0, 4, 1 };
+	const int64_t want[] = { (1ll << 53) + 1, INT64_MIN, -5, 7 };
+	int64_t got[] = { 1ll << 53, INT64_MAX, -5, 7 };
+	char text[ELEMENT_TEXT];
+	Compared c = element_compare(i64, got, want, 4, 0, 0);
+	ck_assert_int_eq(c.nout, 2);
+	ck_assert_int_eq(c.worst, 1);
+	ck_assert_double_eq(c.max_error, 0x1p64);
+	got[1] = INT64_MIN;
+	c = element_compare(i64, got, want, 4, 0, 0);
+	ck_assert_int_eq(c.nout, 1);
+	ck_assert_double_eq(c.max_error, 1);
+	ck_assert_str_eq(element_print(i64, want, 0, text), "9007199254740993");
+	ck_assert_str_eq(element_print(u64, want, 2, text), "18446744073709551611");
+	ck_assert_int_eq(element_compare(u64, got, want, 4, 0, 0).nout, 1);
+	const unsigned char x = 0x7f, y = 0x78; /* -1 and 7, -8 and 7: the lower first */
+	ck_assert_double_eq(element_distance(i4, &x, 0, &y, 0), 7);
+	ck_assert_double_eq(element_distance(i4, &x, 0, &y, 1), 8);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tc = tcase_create("array");
@@ -418,5 +442,6 @@ int main(void)
 	tcase_add_test(tc, halves);
 	tcase_add_test(tc, filling);
 	tcase_add_test(tc, comparing);
+	tcase_add_test(tc, comparing_whole);
 	return run_suite("array", tc);
 }
