@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /*
  * Check writes each assertion that holds to a file, to say after which one a test crashed. A loop over elements has
@@ -51,6 +52,16 @@ static inline void suite_skip_installable(const char *what, const char *why)
 {
 	ck_assert_msg(getenv("DLC_TEST_STRICT") == NULL, "%s: %s, which ./check installs", what, why);
 	suite_skip(what, why);
+}
+
+enum { SUITE_FOLDER = 64 };
+
+/* A new folder in $TMPDIR, or in /tmp where that is not set or too long. ./check sets it to one in memory. */
+static inline bool suite_folder(char out[SUITE_FOLDER], const char *name)
+{
+	const char *in = getenv("TMPDIR");
+	snprintf(out, SUITE_FOLDER, "%s/dlc-%s.XXXXXX", in != NULL && strlen(in) <= 32 ? in : "/tmp", name);
+	return mkdtemp(out) != NULL;
 }
 
 /* Runs the case and returns main's exit code. A test that DLC_TEST_ALL makes long may share its cores with others. */

@@ -42,7 +42,7 @@ Model onnx_of(const char *text)
 	return m;
 }
 
-char folder[] = "/tmp/dlc-test-api.XXXXXX";
+char folder[SUITE_FOLDER];
 
 const char *file(Arena *a, const char *name)
 {

@@ -22,8 +22,8 @@ typedef struct Model {
 /* The network as an ONNX file's content; the caller frees the bytes. */
 Model onnx_of(const char *text);
 
-/* A template of mkdtemp's; each program makes it and deletes it. */
-extern char folder[];
+/* Each program makes it (suite_folder) and deletes it. */
+extern char folder[SUITE_FOLDER];
 const char *file(Arena *a, const char *name);
 
 #define ok(fault, why) ck_assert_msg((fault) == DLC_FAULT_NONE, "%d: %s: %s", (why).code, (why).place, (why).text)

@@ -565,7 +565,7 @@ END_TEST
 int main(void)
 {
 	TCase *tc = tcase_create("api");
-	if (mkdtemp(folder) == NULL)
+	if (!suite_folder(folder, "api"))
 		return 1;
 	tcase_set_timeout(tc, 240);
 	tcase_add_test(tc, failures_are_values);

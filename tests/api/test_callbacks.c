@@ -325,7 +325,7 @@ END_TEST
 int main(void)
 {
 	TCase *tc = tcase_create("callbacks");
-	if (mkdtemp(folder) == NULL)
+	if (!suite_folder(folder, "api"))
 		return 1;
 	tcase_set_timeout(tc, 240);
 	tcase_add_test(tc, a_callback_cannot_take_what_its_call_holds);

@@ -276,7 +276,7 @@ END_TEST
 int main(void)
 {
 	TCase *tc = tcase_create("wrong_calls");
-	if (mkdtemp(folder) == NULL)
+	if (!suite_folder(folder, "api"))
 		return 1;
 	tcase_set_timeout(tc, 240);
 	tcase_add_test(tc, a_number_out_of_range_is_refused);

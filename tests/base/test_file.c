@@ -12,19 +12,18 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static char dir[] = "/tmp/dlc-file.XXXXXX";
+static char dir[SUITE_FOLDER];
 static Arena *a;
 
 static void setup(void)
 {
-	strcpy(dir + strlen(dir) - 6, "XXXXXX");
-	ck_assert_ptr_nonnull(mkdtemp(dir));
+	ck_assert(suite_folder(dir, "file"));
 	a = arena_new();
 }
 
 static void teardown(void)
 {
-	char cmd[64];
+	char cmd[160];
 	snprintf(cmd, sizeof cmd, "chmod -R u+w %s; rm -rf %s", dir, dir);
 	ck_assert_int_eq(system(cmd), 0);
 	arena_free(a);

@@ -16,12 +16,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static char folder[64];
+static char folder[SUITE_FOLDER];
 
 static void make_folder(void)
 {
-	snprintf(folder, sizeof folder, "/tmp/dlc-cache-XXXXXX");
-	ck_assert(mkdtemp(folder) != NULL);
+	ck_assert(suite_folder(folder, "cache"));
 }
 
 static int files(char *one, size_t n)

@@ -22,7 +22,7 @@
 static const char layer[] = "dag t\nin x: f32[6,24]\ny: f32[6,24] = relu(x)\nout y\n";
 
 typedef struct Lab {
-	char folder[64];
+	char folder[SUITE_FOLDER];
 	Arena *arena;
 	Target target;
 	Task *task;
@@ -36,8 +36,7 @@ static Lab *open_lab(void)
 	Arena *a = arena_new();
 	Lab *lab = arena_new_of(a, Lab);
 	lab->arena = a;
-	strcpy(lab->folder, "/tmp/dlc-test-choice.XXXXXX");
-	ck_assert(mkdtemp(lab->folder) != NULL);
+	ck_assert(suite_folder(lab->folder, "choice"));
 	target_host(&lab->target, 1);
 	lab->task = task_new(a, dag_parse(a, "t", layer, sizeof layer - 1, &err), &err);
 	ck_assert_msg(lab->task != NULL, "%s", err.text);

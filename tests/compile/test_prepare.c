@@ -35,7 +35,7 @@ static const struct {
 };
 
 typedef struct Lab {
-	char folder[64];
+	char folder[SUITE_FOLDER];
 	Arena *arena;
 	Target target;
 	Db *db;
@@ -49,8 +49,7 @@ static Lab *open_lab(const char *dag)
 	Lab *lab = arena_new_of(a, Lab);
 	lab->arena = a;
 	lab->dag = dag;
-	strcpy(lab->folder, "/tmp/dlc-test-prepare.XXXXXX");
-	ck_assert(mkdtemp(lab->folder) != NULL);
+	ck_assert(suite_folder(lab->folder, "prepare"));
 	target_host(&lab->target, 1);
 	lab->target.vector_bits = 128;
 	lab->db = db_open(arena_printf(a, "%s/t.sqlite", lab->folder), DB_WRITE, &err);

@@ -26,7 +26,7 @@ static const char *const label[] = { "conv3x3 8>8 6 +add+relu", "conv1x1 8>8 6",
 enum { IN = 8 * 6 * 6, OUT = 8, MS = 1000000 };
 
 typedef struct Lab {
-	char folder[64];
+	char folder[SUITE_FOLDER];
 	Arena *arena;
 	Target target;
 	Db *db;
@@ -41,8 +41,7 @@ static Lab *open_lab(void)
 	Lab *lab = arena_new_of(a, Lab);
 	lab->arena = a;
 	lab->used = interner_new(a);
-	strcpy(lab->folder, "/tmp/dlc-test-regions.XXXXXX");
-	ck_assert(mkdtemp(lab->folder) != NULL);
+	ck_assert(suite_folder(lab->folder, "regions"));
 	target_host(&lab->target, 1);
 	lab->db = db_open(arena_printf(a, "%s/db.sqlite", lab->folder), DB_WRITE, &err);
 	ck_assert_msg(lab->db != NULL, "%s", err.text);

@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static char folder[] = "/tmp/dlc-test-db.XXXXXX";
+static char folder[SUITE_FOLDER];
 static Arena *arena;
 
 static inline const char *path_of(const char *name)
@@ -27,8 +27,7 @@ static inline const char *path_of(const char *name)
 static inline void setup(void)
 {
 	arena = arena_new();
-	strcpy(folder, "/tmp/dlc-test-db.XXXXXX");
-	ck_assert(mkdtemp(folder) != NULL);
+	ck_assert(suite_folder(folder, "db"));
 }
 
 static inline void teardown(void)

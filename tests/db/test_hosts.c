@@ -14,12 +14,12 @@ enum { PUTS = 100 };
 
 static World *w; /* of the test */
 static pid_t server[2];
-static char folder[] = "/tmp/dlc-test-hosts.XXXXXX";
-static char host[2][64];
+static char folder[SUITE_FOLDER];
+static char host[2][80];
 
 static bool mount_both(void)
 {
-	char shared[64];
+	char shared[80];
 	snprintf(shared, sizeof shared, "%s/shared", folder);
 	if (mkdir(shared, 0755) != 0)
 		return false;
@@ -146,7 +146,7 @@ END_TEST
 
 int main(void)
 {
-	if (mkdtemp(folder) == NULL || !mount_both()) {
+	if (!suite_folder(folder, "hosts") || !mount_both()) {
 		rmdir(folder);
 		return printf("skipped: nothing can be mounted through FUSE here\n") > 0 ? 77 : 1;
 	}

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 typedef struct World {
-	char folder[40];
+	char folder[SUITE_FOLDER];
 	Arena *arena;
 	Target target;
 	Hash target_id;
@@ -25,8 +25,7 @@ static inline World *world_open(void)
 	Arena *a = arena_new();
 	World *w = arena_new_of(a, World);
 	w->arena = a;
-	strcpy(w->folder, "/tmp/dlc-test-world.XXXXXX");
-	ck_assert(mkdtemp(w->folder) != NULL);
+	ck_assert(suite_folder(w->folder, "world"));
 	target_host(&w->target, 1);
 	w->target_id = target_id(&w->target);
 	return w;

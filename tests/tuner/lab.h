@@ -85,7 +85,7 @@ typedef struct Seen {
 } Seen;
 
 typedef struct Lab {
-	char folder[64];
+	char folder[SUITE_FOLDER];
 	Arena *arena;
 	Target target;
 	Partition *part;
@@ -166,8 +166,7 @@ static inline Lab *open_lab_of(const char *text, FateFn fate)
 	Arena *a = arena_new();
 	Lab *lab = arena_new_of(a, Lab);
 	lab->arena = a;
-	strcpy(lab->folder, "/tmp/dlc-test-tuner.XXXXXX");
-	ck_assert(mkdtemp(lab->folder) != NULL);
+	ck_assert(suite_folder(lab->folder, "tuner"));
 	target_host(&lab->target, 1);
 	lab->target.vector_bits = 256;
 	Dag *dag = dag_parse(a, "n", text, strlen(text), &err);
