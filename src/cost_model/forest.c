@@ -19,6 +19,9 @@ double forest_value(const Forest *f, const float *row)
 bool forest_check(const Forest *f, int predictors, const char *name, Err *err)
 {
 	double most = 0;
+	if (f->ntree > FOREST_TREES || f->nnode > FOREST_NODES)
+		return fail(err, ERR_INPUT, name, "has %d trees of %zu nodes, and a model has at most %d of %d: train it anew",
+			f->ntree, f->nnode, (int)FOREST_TREES, (int)FOREST_NODES);
 	if ((f->ntree > 0) != (f->nnode > 0))
 		return fail(err, ERR_INPUT, name, "has %d trees of %zu nodes", f->ntree, f->nnode);
 	for (int t = 0; t < f->ntree; t++) {

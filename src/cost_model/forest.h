@@ -28,7 +28,10 @@ typedef struct Forest {
 enum { FOREST_TREES = 4096, FOREST_NODES = 1 << 22 };
 
 double forest_value(const Forest *f, const float *row);
-/* Whether all indices and values are in range: predictors below `predictors`, sums of leaves within +-FOREST_MOST. */
+/*
+ * Whether sizes, indices and values are in range: at most FOREST_TREES and FOREST_NODES, predictors below `predictors`,
+ * sums of leaves within +-FOREST_MOST.
+ */
 #define FOREST_MOST 64.0
 bool forest_check(const Forest *f, int predictors, const char *name, Err *err);
 /* All trees of both: the value is the sum. NULL or empty ones are nothing. */

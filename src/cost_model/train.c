@@ -242,8 +242,10 @@ bool train_forest(Arena *a, const TrainSet *set, const Forest *before, Forest *o
 	double own[PREDICTORS] = { 0 }, all = 1e-9;
 	bool good = goal.n > 0 || fail(err, ERR_INPUT, "training", "there is nothing to learn from");
 	good = good && grow(&x, &goal, scratch) && read_trees(&x, scratch, &grown, own);
-	if (good)
+	if (good) {
 		*out = forest_join(a, before, &grown);
+		good = forest_check(out, PREDICTORS, "the model with what was trained on top of it", err);
+	}
 	if (x.booster != NULL)
 		XGBoosterFree(x.booster);
 	if (x.data != NULL)

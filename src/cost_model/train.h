@@ -21,7 +21,8 @@ typedef struct TrainSet {
 /* Whether this dlc was built with libxgboost. */
 bool train_there(void);
 /*
- * Trees whose sum is ln(time / estimate); `before`: trees that are there and stay, or NULL. gain[PREDICTORS]: how much
+ * Trees whose sum is ln(time / estimate); `before`: trees that are there and stay, or NULL. All of them together must
+ * be a model that can be written and read (forest_check). gain[PREDICTORS]: how much
  * each predictor has made the error smaller, a share; may be NULL. Any thread may call it.
  */
 bool train_forest(Arena *a, const TrainSet *set, const Forest *before, Forest *out, double *gain, Err *err);

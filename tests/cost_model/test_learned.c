@@ -277,6 +277,32 @@ START_TEST(training_finds_what_matters)
 }
 END_TEST
 
+/* What is trained on top of a model that is full already could not be read again. */
+START_TEST(a_model_has_an_end)
+{
+	Arena *a = arena_new();
+	TrainSet set = made_up(a, 1);
+	Forest f, before = { .ntree = FOREST_TREES, .nnode = FOREST_TREES };
+	Err err = { 0 };
+	if (!train_there()) {
+		arena_free(a);
+		return;
+	}
+	before.root = arena_array(a, uint32_t, FOREST_TREES);
+	before.node = arena_array(a, TreeNode, FOREST_TREES);
+	for (int t = 0; t < FOREST_TREES; t++) {
+		before.root[t] = (uint32_t)t;
+		before.node[t].predictor = -1;
+	}
+	ck_assert(forest_check(&before, PREDICTORS, "full", &err));
+	ck_assert(!train_forest(a, &set, &before, &f, NULL, &err));
+	ck_assert_msg(strstr(err.text, "at most 4096") != NULL, "%s", err.text);
+	before.ntree = before.nnode = 3;
+	ck_assert_msg(train_forest(a, &set, &before, &f, NULL, &err) && f.ntree > 3, "%s", err.text);
+	arena_free(a);
+}
+END_TEST
+
 /* Clocks that stood still, and a machine that slept: some times are a million times off. */
 START_TEST(absurd_times_spoil_nothing)
 {
@@ -358,6 +384,7 @@ int main(void)
 	tcase_add_loop_test(tc, a_useless_file_leaves_the_estimate, 0, LEN(useless));
 	tcase_add_test(tc, a_file_is_used);
 	tcase_add_test(tc, training_finds_what_matters);
+	tcase_add_test(tc, a_model_has_an_end);
 	tcase_add_test(tc, absurd_times_spoil_nothing);
 	tcase_add_test(tc, a_run_is_learned_from);
 	return run_suite("cost_learned", tc);
