@@ -178,7 +178,8 @@ def retune():
         p = subprocess.run(words, env=ENV, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=200)
         assert p.returncode == 0 and ("mlp host t1 2s" in p.stdout) == (turn == 0), (p.stdout, p.stderr[-300:])
         log, = segments(TMP + "/out")
-        assert "/cpu-" in log and json.loads(open(log).readline())["kind"] == "log"
+        head = open(log).readline()
+        assert "/cpu-" in log and json.loads(head)["kind"] == "log" and "/tmp" not in head and TMP not in head, head
     env = dict(shipped(), DLC_TUNING_LOGS=TMP + "/out")
     p = run("dlc-compile", "mlp", "-o", TMP + "/m.dlcb", "--json", "--require=exact", env=env)
     assert json.loads(p.stdout)["hits"]["exact"] > 0
