@@ -217,7 +217,7 @@ static Result hunt(Lab *lab, const Search *search, const Effort *effort, int mod
 	double best = INFINITY, work_ns = 0;
 	uint64_t begun = timing_thread_ns();
 	h.forest = model == WARM ? lab->others : (Forest){ 0 };
-	void *s = search->open(a, lab->space, (SearchCost){ estimate, &h, revision }, effort, rng_seed(seed));
+	void *s = search->open(a, lab->space, (SearchCost){ estimate, &h, revision, NULL }, effort, rng_seed(seed));
 	while (r.trials < most) {
 		while (n < TUNE_IN_FLIGHT && (got = search->ask(s, &flying[n].config, 1)) > 0) {
 			flying[n].run = run_of(lab, &flying[n].config);

@@ -121,6 +121,11 @@ void pool_refresh(Pool *p, const uint32_t *list, size_t n)
 	arena_free(scratch);
 }
 
+bool pool_over(const Pool *p)
+{
+	return p->cost.over != NULL && p->cost.over(p->cost.arg);
+}
+
 typedef struct Keyed {
 	double est;
 	uint32_t i;

@@ -55,6 +55,9 @@ void pool_refresh(Pool *p, const uint32_t *list, size_t n);
 /* Sorted by estimate, each once, without those that have no schedule. */
 void pool_sort(Pool *p, Numbers *list);
 
+/* Whether no time is left to plan (SearchCost.over). */
+bool pool_over(const Pool *p);
+
 /* It is asked from now on; false: it must not be. */
 bool pool_ask(Pool *p, uint32_t i, Config *out);
 /* The point, which is told now; ns <= 0: it failed. */

@@ -17,6 +17,8 @@ typedef struct SearchCost {
 	void *arg;
 	/* Another number than before: estimates would be others by now, and are not comparable. NULL: they never change. */
 	int (*revision)(void *arg);
+	/* Whether no time is left to plan: what estimates a lot before it asks, ends with what it has. NULL: never. */
+	bool (*over)(void *arg);
 } SearchCost;
 
 /* How hard to look; rows of tuner/effort.def. */

@@ -86,7 +86,7 @@ static void walk(Anneal *s)
 			if (rng_real(&s->rng) < exp(fmin(gain / (heat + 1e-5), 0)))
 				s->chain[k] = at.at[k];
 		}
-		if (s->pool.point.n - fresh > TUNE_PLAN_FRESH)
+		if (s->pool.point.n - fresh > TUNE_PLAN_FRESH || pool_over(&s->pool))
 			break;
 	}
 }

@@ -99,7 +99,7 @@ static bool plan(Evolve *s)
 		pool_sort(&s->pool, &alive);
 		for (size_t k = 0; k < alive.n; k++)
 			vec_push(s->pool.arena, &lived, alive.at[k]);
-		if (g == TUNE_GENERATIONS || alive.n == 0)
+		if (g == TUNE_GENERATIONS || alive.n == 0 || pool_over(&s->pool))
 			break;
 		breed(s, &alive, &children);
 		alive = children;

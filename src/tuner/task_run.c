@@ -72,6 +72,13 @@ static int estimate_revision(void *arg)
 	return cost_revision(&((TaskRun *)arg)->cost);
 }
 
+static bool estimate_over(void *arg)
+{
+	const TaskRun *r = arg;
+	const Clock *c = &r->means->clock;
+	return tune_stopped(r->means) || (r->until_ms > 0 && c->now_ms(c->arg) >= r->until_ms);
+}
+
 /* SearchCost: through the cost model. */
 static void estimate_configs(void *arg, const Config *c, int n, double *ns, uint64_t *same)
 {
@@ -266,7 +273,7 @@ bool task_run_open(TaskRun *r, TaskProgress *state, Arena *a, const Task *task, 
 	space_saves(r->space, &r->least_saved, &r->most_saved);
 	Rng seed = rng_seed(ask->seed);
 	hash_hex(task->id, hex);
-	SearchCost cost = { estimate_configs, r, estimate_revision };
+	SearchCost cost = { estimate_configs, r, estimate_revision, estimate_over };
 	r->search = ask->search->open(a, r->space, cost, ask->effort, rng_fork(&seed, hex));
 	return true;
 }

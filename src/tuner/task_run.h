@@ -1,7 +1,6 @@
 /*
  * One task while it is tuned: its space, its search, what is known of it, and what the network may gain by
- * more trials. Gives the next candidate and takes what became of it; knows neither
- * clocks nor budgets.
+ * more trials. Gives the next candidate and takes what became of it. Of budgets it knows until when a search may plan.
  */
 #ifndef TUNER_TASK_RUN_H
 #define TUNER_TASK_RUN_H
@@ -31,6 +30,7 @@ typedef struct TaskRun {
 	VEC(const char *) doubt; /* traces that were compared with wrong outputs: to be measured again */
 	Config best; /* of those that the search gave, and its time */
 	double best_ns; /* 0: none */
+	double until_ms; /* by the clock: when a search must ask with what it has planned; 0: not limited */
 	bool advised; /* other tasks have given their hints */
 	bool waits;   /* nothing to ask until something is told */
 	bool confirmed; /* best_ms is inside the network: times alone are not compared with it any more */

@@ -199,6 +199,7 @@ static bool fill(Tuner *t, int64_t reserve, Err *err)
 		if (r == NULL)
 			return true;
 		advise(t, r);
+		r->until_ms = t->ask->budget_ms > 0 ? tuner_deadline(t) - final_reserve_ms(t) : 0;
 		Candidate *x = task_run_next(r, t->flying, MEASURE_FLIGHT);
 		if (x != NULL && !submit(t, x, err)) {
 			arena_free(x->arena);

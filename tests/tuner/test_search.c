@@ -102,7 +102,7 @@ static void estimate(void *arg, const Config *c, int n, double *ns, uint64_t *sa
 
 static SearchCost cost_of(Land *l)
 {
-	return (SearchCost){ estimate, l, learned };
+	return (SearchCost){ estimate, l, learned, NULL };
 }
 
 static double measured(Land *l, const Config *c)
@@ -383,6 +383,31 @@ START_TEST(estimates_are_counted)
 }
 END_TEST
 
+enum { TIME = 700 /* estimates */, ROUND = 512 /* that are made together at most */ };
+
+static bool is_spent(void *arg)
+{
+	return ((Land *)arg)->estimates >= TIME;
+}
+
+/* Searches that plan on the cost model ask with what they have when the time is over. */
+START_TEST(a_plan_ends_with_the_time)
+{
+	Arena *a = arena_new();
+	const Search *search = _i == 0 ? &search_anneal : &search_evolve;
+	Land *l = land_new(a, 8, 8, 1);
+	SearchCost cost = cost_of(l);
+	Config c;
+	cost.over = is_spent;
+	void *s = search->open(a, &l->space, cost, effort_find("normal"), rng_seed(1));
+	ck_assert_int_eq(search->ask(s, &c, 1), 1);
+	search->tell(s, c, 1000);
+	ck_assert_int_eq(search->ask(s, &c, 1), 1);
+	ck_assert_msg(l->estimates >= TIME && l->estimates <= TIME + 2 * ROUND, "%lld", (long long)l->estimates);
+	arena_free(a);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tc = tcase_create("search");
@@ -398,5 +423,6 @@ int main(void)
 	tcase_add_loop_test(tc, failures_end_a_search, 0, 2);
 	tcase_add_loop_test(tc, a_hint_is_asked_next, 0, 2);
 	tcase_add_test(tc, estimates_are_counted);
+	tcase_add_loop_test(tc, a_plan_ends_with_the_time, 0, 2);
 	return run_suite("search", tc);
 }
