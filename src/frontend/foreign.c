@@ -50,8 +50,6 @@ static const struct {
 static const struct {
 	const char *what, *word;
 } texts[] = {
-	{ "a Darknet configuration", "[net]" },
-	{ "a Darknet configuration", "[network]" },
 	{ "an MXNet symbol", "\"arg_nodes\"" },
 	{ "an MXNet symbol", "\"op\": \"null\"" },
 	{ "a Caffe prototxt", "bottom:" },

@@ -38,13 +38,18 @@ static const Format *format_of_name(const char *model)
 	return NULL;
 }
 
-/* "ONNX models and GGUF models": the formats that are read from files. */
+/* "ONNX models, GGUF models and Keras models": the formats that are read from files. */
 static const char *readable(Arena *a)
 {
 	Text t = { .arena = a };
+	int left = 0;
 	for (int k = 0; k < NFORMAT; k++)
-		if (formats[k]->recognise != NULL)
-			text_add(&t, "%s%s", t.n > 0 ? " and " : "", formats[k]->doc);
+		left += formats[k]->recognise != NULL;
+	for (int k = 0; k < NFORMAT; k++)
+		if (formats[k]->recognise != NULL) {
+			text_add(&t, "%s%s", t.n == 0 ? "" : left == 1 ? " and " : ", ", formats[k]->doc);
+			left--;
+		}
 	return text_str(&t);
 }
 

@@ -410,6 +410,11 @@ int node_const(Visit *n, DType type, Shape shape, const void *data)
 	return node_ok(n) ? dag_add_const(n->im->dag, inner_name(n, "const"), type, shape, data) : DAG_NONE;
 }
 
+int node_weight(Visit *n, const char *what, DType type, Shape shape, const void *data)
+{
+	return node_ok(n) ? dag_add_const(n->im->dag, inner_name(n, what), type, shape, data) : DAG_NONE;
+}
+
 int node_number(Visit *n, DType type, double v)
 {
 	if (!node_ok(n))

@@ -77,6 +77,8 @@ int node_where(Visit *n, int cond, int a, int b);
 int node_reshape(Visit *n, int x, Shape shape); /* x itself if it has that shape */
 int node_cast(Visit *n, int x, DType type);
 int node_const(Visit *n, DType type, Shape shape, const void *data);
+/* A constant that is called so behind the node's name: "conv1.bias". */
+int node_weight(Visit *n, const char *what, DType type, Shape shape, const void *data);
 int node_number(Visit *n, DType type, double v); /* a scalar constant */
 /*
  * Input 1 as the Dag's broadcasting wants it, for operators with the attributes `broadcast` and `axis` (ONNX below

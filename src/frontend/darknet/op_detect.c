@@ -1,0 +1,182 @@
+/*
+ * Rows of DarkNet's last layers: softmax, and the detectors, whose result is what DarkNet's layer gives: probabilities
+ * where it takes them, raw widths and heights. Boxes are made of them by the program that draws them.
+ */
+#include "frontend/darknet/darknet.h"
+
+#include "frontend/node/compose.h"
+
+#define TRAINED \
+	"jitter ignore_thresh truth_thresh random resize iou_thresh iou_normalizer cls_normalizer obj_normalizer " \
+	"delta_normalizer iou_loss iou_thresh_kind nms_kind beta_nms max_delta objectness_smooth label_smooth_eps max " \
+	"counters_per_class focal_loss show_details track_history_size sim_thresh dets_for_track dets_for_show map " \
+	"bias_match rescore object_scale noobject_scale mask_scale class_scale coord_scale absolute thresh sqrt " \
+	"forced side embedding_layer use_mask anchors mask num_anchors stopbackward noloss"
+
+static int sigmoid(Visit *v, int x)
+{
+	return node_call1(v, OP_sigmoid, x);
+}
+
+static int softmax(Visit *v, int x, int axis)
+{
+	Attr attr = attr_int("axis", axis);
+	return node_call(v, OP_softmax, &x, 1, &attr, 1);
+}
+
+static void import_softmax(Visit *v)
+{
+	int64_t groups = node_attr_int(v, "groups", 1);
+	double temperature = node_attr_float(v, "temperature", 1);
+	bool spatial = node_attr_flag(v, "spatial", false);
+	if (node_has(v, "tree"))
+		node_fail(v, ERR_UNSUPPORTED, "its option tree, a hierarchy of classes, is not supported");
+	int x = spatial ? darknet_image(v, 0) : darknet_flat(v, 0);
+	Shape s = node_val(v, x)->shape;
+	if (node_ok(v) && (groups < 1 || s.dim[1] % groups != 0))
+		node_fail(v, ERR_TYPE, "%lld numbers cannot be cut into %lld groups", (long long)s.dim[1], (long long)groups);
+	if (!node_ok(v))
+		return;
+	if (temperature != 1 && !spatial)
+		x = node_with_number(v, OP_div, x, temperature);
+	if (groups > 1 && !spatial)
+		x = node_view(v, x, 3, (int64_t[]){ s.dim[0], groups, s.dim[1] / groups });
+	x = softmax(v, x, spatial ? 1 : groups > 1 ? 2 : 1);
+	node_set(v, 0, node_reshape(v, x, s));
+}
+
+/* How a detector's channels are cut: boxes of `size` numbers, of which the last are classes. */
+typedef struct Boxes {
+	int64_t n, size;
+	Shape image, cut;
+} Boxes;
+
+static int cut_boxes(Visit *v, Boxes *b, int64_t n, int64_t size)
+{
+	int x = darknet_image(v, 0);
+	b->n = n;
+	b->size = size;
+	b->image = node_val(v, x)->shape;
+	int64_t channels = b->image.dim[1];
+	if (node_ok(v) && (n < 1 || n > INT32_MAX || size < 5 || size > INT32_MAX || channels != n * size))
+		node_fail(v, ERR_TYPE, "its input has %lld channels, but %lld boxes of %lld numbers are needed",
+			(long long)channels, (long long)n, (long long)size);
+	b->cut = shape_of(5, (int64_t[]){ b->image.dim[0], n, size, b->image.dim[2], b->image.dim[3] });
+	return node_reshape(v, x, b->cut);
+}
+
+static void set_boxes(Visit *v, const Boxes *b, const int *part, int n)
+{
+	node_set(v, 0, node_reshape(v, node_concat(v, part, n, 2), b->image));
+}
+
+/* The boxes of a yolo layer: those that its mask lists. */
+static void import_yolo(Visit *v)
+{
+	int count;
+	int64_t n = node_attr_int(v, "num", 1), classes = node_attr_int(v, "classes", 20);
+	double scale = node_attr_float(v, "scale_x_y", 1);
+	bool plain = node_attr_flag(v, "new_coords", false);
+	node_attr_ints(v, "mask", &count);
+	Boxes b;
+	int x = cut_boxes(v, &b, count >= 0 ? count : n, classes + 5);
+	if (!node_ok(v))
+		return;
+	int centre = node_slice(v, x, 2, 0, 2), size = node_slice(v, x, 2, 2, 2);
+	int rest = node_slice(v, x, 2, 4, classes + 1);
+	if (!plain) {
+		centre = sigmoid(v, centre);
+		rest = sigmoid(v, rest);
+	}
+	if (scale != 1)
+		centre = node_with_number(v, OP_sub, node_with_number(v, OP_mul, centre, scale), (scale - 1) / 2);
+	set_boxes(v, &b, (int[]){ centre, size, rest }, 3);
+}
+
+static void import_region(Visit *v)
+{
+	int64_t coords = node_attr_int(v, "coords", 4), n = node_attr_int(v, "num", 1);
+	int64_t classes = node_attr_int(v, "classes", 20);
+	bool soft = node_attr_flag(v, "softmax", false), background = node_attr_flag(v, "background", false);
+	if (node_has(v, "tree"))
+		node_fail(v, ERR_UNSUPPORTED, "its option tree, a hierarchy of classes, is not supported");
+	if (node_ok(v) && (coords != 4 || classes < 1 || background))
+		node_fail(v, ERR_UNSUPPORTED, "it has %lld coordinates, %lld classes%s, but 4 and at least 1 are supported",
+			(long long)coords, (long long)classes, background ? " and a background" : "");
+	Boxes b;
+	int x = cut_boxes(v, &b, n, classes + 5);
+	if (!node_ok(v))
+		return;
+	int class = node_slice(v, x, 2, 5, classes);
+	int part[] = { sigmoid(v, node_slice(v, x, 2, 0, 2)), node_slice(v, x, 2, 2, 2),
+		sigmoid(v, node_slice(v, x, 2, 4, 1)), soft ? softmax(v, class, 2) : sigmoid(v, class) };
+	set_boxes(v, &b, part, 4);
+}
+
+/* The first version of YOLO: a line of numbers, [places * classes, places * boxes, places * boxes * coords]. */
+static void import_detection(Visit *v)
+{
+	int64_t side = node_attr_int(v, "side", 7), classes = node_attr_int(v, "classes", 1);
+	int64_t n = node_attr_int(v, "num", 1), coords = node_attr_int(v, "coords", 1);
+	bool soft = node_attr_flag(v, "softmax", false);
+	int x = darknet_flat(v, 0);
+	int64_t all = node_val(v, x)->shape.dim[1], batch = node_val(v, x)->shape.dim[0];
+	bool sane = side > 0 && side < 4096 && classes > 0 && classes < 1 << 20 && n > 0 && n < 4096;
+	sane = sane && coords > 0 && coords < 64;
+	if (node_ok(v) && (!sane || all != side * side * (classes + n * (1 + coords))))
+		node_fail(v, ERR_TYPE, "its input has %lld numbers, which are not those of %lldx%lld places", (long long)all,
+			(long long)side, (long long)side);
+	if (!node_ok(v) || !soft) {
+		node_set(v, 0, x);
+		return;
+	}
+	int64_t probabilities = side * side * classes;
+	int head = node_view(v, node_slice(v, x, 1, 0, probabilities), 3, (int64_t[]){ batch, side * side, classes });
+	int part[] = { node_view(v, softmax(v, head, 2), 2, (int64_t[]){ batch, probabilities }),
+		node_slice(v, x, 1, probabilities, all - probabilities) };
+	node_set(v, 0, node_concat(v, part, 2, 1));
+}
+
+/*
+ * Pixels become channels. [reorg] reads [C,H,W] as [C/s^2,H*s,W*s] and takes from there, so channels mix; [reorg3d]
+ * takes from what it is given.
+ */
+static void reorganise(Visit *v, bool mixed)
+{
+	int64_t s = node_attr_int(v, "stride", 1);
+	bool reverse = node_attr_flag(v, "reverse", false), flat = node_attr_flag(v, "flatten", false);
+	if (reverse || flat || node_attr_int(v, "extra", 0) != 0)
+		node_fail(v, ERR_UNSUPPORTED, "its options reverse, flatten and extra are not supported");
+	int x = darknet_image(v, 0);
+	Shape in = node_val(v, x)->shape;
+	int64_t c = in.dim[1], h = in.dim[2], w = in.dim[3];
+	if (node_ok(v) && (s < 1 || s > 4096 || h % s != 0 || w % s != 0 || (mixed && c % (s * s) != 0)))
+		node_fail(v, ERR_TYPE, "a stride of %lld does not divide %lld channels of %lldx%lld places", (long long)s,
+			(long long)c, (long long)h, (long long)w);
+	if (!node_ok(v))
+		return;
+	int64_t few = mixed ? c / (s * s) : c, high = mixed ? h : h / s, wide = mixed ? w : w / s;
+	x = node_view(v, x, 6, (int64_t[]){ in.dim[0], few, high, s, wide, s });
+	x = node_transpose(v, x, (int64_t[]){ 0, 3, 5, 1, 2, 4 });
+	node_set(v, 0, node_view(v, x, 4, (int64_t[]){ in.dim[0], c * s * s, h / s, w / s }));
+}
+
+static void import_reorg(Visit *v)
+{
+	reorganise(v, true);
+}
+
+static void import_reorg3d(Visit *v)
+{
+	reorganise(v, false);
+}
+
+const NodeRow darknet_detect_rows[] = {
+	{ "softmax", 0, "noloss stopbackward", import_softmax },
+	{ "yolo", 0, TRAINED, import_yolo },
+	{ "region", 0, TRAINED, import_region },
+	{ "detection", 0, TRAINED " reorg random", import_detection },
+	{ "reorg", 0, "memory stopbackward", import_reorg },
+	{ "reorg3d", 0, "memory stopbackward", import_reorg3d },
+	{ NULL, 0, NULL, NULL },
+};
