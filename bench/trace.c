@@ -2,7 +2,7 @@
  * Traces of one workload, side by side: each is replayed, compiled for this machine, held against the
  * unscheduled form and timed with cold weights.
  *
- *     bench_trace WORKLOAD.dag TRACE... [--lowered|--llvm|--asm] [--blocks] [--mb=N]
+ *     bench_trace WORKLOAD.dag TRACE... [--lowered|--llvm|--asm] [--blocks] [--mb=N] [--target=FILE.json]
  *
  * The trace `default` is the template's own. Constants are kept in as many copies as make N MB, 256 by default, and
  * used in turn, so that they come from memory, as in a network; activations stay where the caches have them. Time is
@@ -230,15 +230,14 @@ static double time_prefix(const Job *of, const char *path, int nests)
 	return t.min;
 }
 
-static void bench(const Task *task, const char *path, int64_t mb, unsigned texts, bool blocks)
+static void bench(const Task *task, const Target *target, const char *path, int64_t mb, unsigned texts, bool blocks)
 {
-	Job j = { .arena = arena_new(), .task = task, .mb = mb }, naive = { .arena = arena_new(), .task = task };
+	Job j = { .arena = arena_new(), .task = task, .target = *target, .mb = mb };
+	Job naive = { .arena = arena_new(), .task = task, .target = *target };
 	Err err = { 0 };
 	Module m, nm;
 	Mapped *p, *np;
 	CodegenOptions o = { .texts = texts, .no_image = true };
-	target_host(&j.target, 1);
-	naive.target = j.target;
 	KernelSet *ks = replay(&j, path, &err), *plain = replay(&naive, NULL, &err);
 	if (ks == NULL || plain == NULL)
 		die(&err);
@@ -293,14 +292,21 @@ int main(int argc, char **argv)
 	unsigned texts = 0;
 	int64_t mb = 256;
 	bool blocks = false;
+	Target target, host;
+	target_host(&target, 1);
+	host = target;
 	if (argc < 3) {
-		fprintf(stderr, "bench_trace WORKLOAD.dag TRACE... [--lowered|--llvm|--asm] [--blocks] [--mb=N]\n");
+		fprintf(stderr, "bench_trace WORKLOAD.dag TRACE... [--lowered|--llvm|--asm] [--blocks] [--mb=N] "
+						"[--target=FILE.json]\n");
 		return 2;
 	}
 	for (int k = 2; k < argc; k++) {
 		texts |= text_option(argv[k]);
 		blocks |= strcmp(argv[k], "--blocks") == 0;
 		mb = strncmp(argv[k], "--mb=", 5) == 0 ? atoi(argv[k] + 5) : mb;
+		if (strncmp(argv[k], "--target=", 9) == 0 &&
+			(!target_resolve(&target, argv[k] + 9, 1, NULL, 0, &err) || !target_runs_on(&target, &host, &err)))
+			die(&err);
 	}
 	if (!file_read(a, argv[1], 1 << 20, &file, &err))
 		die(&err);
@@ -310,6 +316,6 @@ int main(int argc, char **argv)
 		die(&err);
 	for (int k = 2; k < argc; k++)
 		if (argv[k][0] != '-')
-			bench(task, argv[k], mb, texts, blocks);
+			bench(task, &target, argv[k], mb, texts, blocks);
 	return 0;
 }

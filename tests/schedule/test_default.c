@@ -190,10 +190,17 @@ static const struct {
 	{ "dag d\nin x: f32[7,21,18]\ny: f32[7,21,21] = matmul(x, x) tb=1\nout y\n", "cache_read v0 matmul b0.w\n" },
 	/* One tile is all: its sums are made in a loop all the same. */
 	{ "dag j\nin x: f32[1,64]\nconst w: f32[21,64]\ny: f32[1,21] = dense(x, w)\nout y\n", "compute_at dense m.w.o\n" },
-	/* Masks cost less than vectors of four, where there is a series to compute; not for a store alone. */
+	/* The last vector overlaps the one before it, where that changes nothing; so does the last tile of rows. */
 	{ "dag e\nin x: f32[5,12,28]\nin b: f32[12,1]\ns: f32[5,12,28] = add(x, b)\ny: f32[5,12,28] = tanh(s)\nout y\n",
-		"split w_1 8\n" },
-	{ "dag f\nin x: f32[5,12,28]\nin b: f32[12,1]\ny: f32[5,12,28] = add(x, b)\nout y\n", "split w 4\n" },
+		"split w_1 8 overlap\n" },
+	{ "dag f\nin x: f32[5,12,28]\nin b: f32[12,1]\ny: f32[5,12,28] = add(x, b)\nout y\n", "split w 8 overlap\n" },
+	{ "dag m\nin x: f32[1,5,23,27]\nconst w: f32[5,1,3,3]\ny: f32[1,5,23,27] = conv(x, w) groups=5 pads=[1,1,1,1]\n"
+	  "out y\n",
+		"split w 8 overlap\nsplit h 14 overlap\n" },
+	/* Rows that a tile of fewer sums divides have no other one. */
+	{ "dag n\nin x: f32[1,5,28,27]\nconst w: f32[5,1,3,3]\ny: f32[1,5,28,27] = conv(x, w) groups=5 pads=[1,1,1,1]\n"
+	  "out y\n",
+		"split h 14\n" },
 	{ "dag g\nin x: f32[5,12,12]\nin b: f32[12,1]\ny: f32[5,12,12] = add(x, b)\nout y\n", "vectorize w\n" },
 	/* Short rows in steps of two: lanes of channels gather no more than those of rows. */
 	{ "dag h\nin x: f32[1,32,14,14]\nconst w: f32[32,1,3,3]\ny: f32[1,32,7,7] = conv(x, w) groups=32 strides=[2,2] "
@@ -221,9 +228,24 @@ START_TEST(odd_axes_have_tiles)
 }
 END_TEST
 
+/* Two threads would store the same elements of the axis that they share. */
+START_TEST(shared_axes_do_not_overlap)
+{
+	static const char dag[] = "dag a\nin x: f32[1001]\ny: f32[1001] = exp(x)\nout y\n";
+	Arena *a = arena_new();
+	for (int threads = 1; threads <= 2; threads++) {
+		const char *trace = default_trace_for(a, dag, cpu(threads));
+		ck_assert_msg((strstr(trace, "overlap\n") != NULL) == (threads == 1), "%s", trace);
+		ck_assert_msg((strstr(trace, "parallel ") != NULL) == (threads == 2), "%s", trace);
+	}
+	arena_free(a);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tc = tcase_create("default");
+	tcase_add_test(tc, shared_axes_do_not_overlap);
 	tcase_add_loop_test(tc, results_in_rows_come_from_lanes_of_channels, 0, LEN(sides));
 	tcase_add_loop_test(tc, every_type_has_tiles, 0, LEN(typed));
 	tcase_add_loop_test(tc, an_anchor_is_tiled_wherever_it_stands, 0, LEN(anchors));

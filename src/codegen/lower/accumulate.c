@@ -167,15 +167,40 @@ static const Expr *without_constant(const Expr *e, int64_t *k)
 	return e->arg[0];
 }
 
+/*
+ * Tiles that overlap begin at min(i * f, n - f). The simplifier adds constants inside of it, so elements of one tile
+ * have different minima. min(e, c) is min(e - c, 0) + c, and a name for the minimum that is left tells equal ones.
+ */
+static const Expr *name_minima(Ir *ir, const Expr *e, void *arg)
+{
+	int64_t c;
+	(void)arg;
+	if (e->op != IR_MIN || e->type.lanes != 1 || !ir_is_int(e->arg[1], &c))
+		return e;
+	const Expr *less = ir_simplify(ir, ir_sub(ir, e->arg[0], e->arg[1]), NULL);
+	return ir_add(ir, ir_var(ir, arena_printf(ir_arena(ir), "min.%u", (unsigned)less->id), e->type), e->arg[1]);
+}
+
+/* From place x to place y in elements, where it is constant. */
+static bool distance(Loop *p, const Expr *x, const Expr *y, int64_t *d)
+{
+	Ir *ir = p->l->ir;
+	int64_t kx, ky;
+	if (without_constant(x, &kx) == without_constant(y, &ky)) {
+		*d = ky - kx;
+		return true;
+	}
+	if (ir_is_int(ir_simplify(ir, ir_sub(ir, y, x), NULL), d))
+		return true;
+	const Expr *u = ir_map_expr(ir, x, name_minima, NULL), *v = ir_map_expr(ir, y, name_minima, NULL);
+	return (u != x || v != y) && ir_is_int(ir_simplify(ir, ir_sub(ir, v, u), NULL), d);
+}
+
 static bool apart(Loop *p, const Cell *a, const Cell *b)
 {
 	const Expr *x = base_of(a->idx), *y = base_of(b->idx);
-	int64_t d, kx, ky;
-	if (x == NULL || y == NULL)
-		return false;
-	if (without_constant(x, &kx) == without_constant(y, &ky))
-		d = ky - kx;
-	else if (!ir_is_int(ir_simplify(p->l->ir, ir_sub(p->l->ir, y, x), NULL), &d))
+	int64_t d;
+	if (x == NULL || y == NULL || !distance(p, x, y, &d))
 		return false;
 	return d >= a->type.lanes || -d >= b->type.lanes;
 }

@@ -1,16 +1,18 @@
 /*
  * The generated space: what can be done with any nest of loops, whatever operator it came from.
  * For each nest over one block: which spatial loop becomes the vector and how wide, which other
- * spatial loop is tiled and by how much, whether the tile lies inside or outside the reduction,
- * and what is unrolled.  It knows loops and iterator kinds, no operator.  Chains of elementwise nests become one
- * nest first, so that no value between them is stored.  Spatial loops that go along one run of memory in every access
- * become one loop: rows of 56 leave half of a vector of 16 lanes empty, images of 3136 do not.
+ * spatial loop is tiled and by how much, whether the tile lies inside or outside the reduction, whether the last part
+ * of an axis overlaps the one before it, and what is unrolled.  It knows loops and iterator kinds, no operator.  Chains
+ * of elementwise nests become one nest first, so that no value between them is stored.  Spatial loops that go along one
+ * run of memory in every access become one loop: rows of 56 leave half of a vector of 16 lanes empty, images of 3136 do
+ * not.
  *
  *	for spatial.. { for reduce.. { for tile.i { for vec.i vector { block }}}}     order inside
  *	for spatial.. { for tile.i { for reduce.. { for vec.i vector { block }}}}     order outside
  */
 #include "schedule/template/block.h"
 #include "schedule/template/device.h"
+#include "schedule/template/loop_nest.h"
 
 #include "ir/build.h"
 #include "ir/query.h"
@@ -19,178 +21,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-enum { LOOPS = 12 /* of a nest that is read */ };
-
-typedef struct Axis {
-	const char *name;
-	int64_t extent;
-	bool reduce; /* or a scan, whose iterations have an order */
-	bool scan;
-	int loads; /* of the block, whose place depends on it */
-} Axis;
-
-/* A nest whose loops may be reordered: constant extents, one block, plain iterators. */
-typedef struct Nest {
-	const char *block;
-	const Stmt *stmt; /* the block */
-	int n;
-	Axis axis[LOOPS];
-	DType type; /* of the widest element it stores */
-	int side; /* the axis along which these lie side by side; -1: none */
-	int across; /* another one, along which elements that it reads lie side by side; -1: there is none */
-	bool scans; /* some axis is a scan */
-	int loads; /* of the block */
-	bool reduces;
-	bool series; /* it computes functions that are series, as exp */
-	bool sums; /* one reduction into one element, which rfactor takes */
-	bool asks; /* for knobs; else it has the defaults */
-} Nest;
-
-static DType widest_store(const Fn *fn, const Stmt *s)
-{
-	DType widest = BOOL;
-	for (; s != NULL; s = s->next) {
-		const Buf *b = NULL;
-		if (s->kind == ST_STORE)
-			b = ir_find_buf(fn, s->store.dst.buf);
-		else if (s->kind == ST_REDUCE)
-			b = ir_find_buf(fn, s->reduce.dst[0].buf);
-		if (b != NULL && b->type.bits > widest.bits)
-			widest = b->type;
-	}
-	return widest;
-}
-
-typedef struct Count {
-	Nest *n;
-	const Stmt *block;
-} Count;
-
-static bool depends(const Expr *load, const Stmt *block, const char *loop)
-{
-	for (int i = 0; i < block->block.n; i++)
-		if (ir_uses_var(load, block->block.iter[i].name) && ir_uses_var(block->block.iter[i].value, loop))
-			return true;
-	return false;
-}
-
-static void see_series(const Expr *e, void *arg)
-{
-	Node op = e->op;
-	*(bool *)arg |= op == IR_EXP || op == IR_LOG || op == IR_TANH || op == IR_ERF || op == IR_SIGMOID || op == IR_POW ||
-	                op == IR_SIN || op == IR_COS || op == IR_ATAN || op == IR_EXPM1 || op == IR_LOG1P;
-}
-
-static void count_load(const Expr *e, void *arg)
-{
-	Count *c = arg;
-	if (e->op != IR_LOAD)
-		return;
-	c->n->loads++;
-	for (int k = 0; k < c->n->n; k++)
-		c->n->axis[k].loads += depends(e, c->block, c->n->axis[k].name);
-}
-
-static bool stores(const Stmt *s, void *arg)
-{
-	(void)arg;
-	return s->kind == ST_STORE || s->kind == ST_REDUCE;
-}
-
-/* The axis of the nest that moves along there; -1: none does, or a loaded index leads there. */
-static int side_axis(const Fn *fn, const Stmt *block, const Nest *n)
-{
-	const Stmt *s = ir_find_below(block, stores, NULL);
-	const Access *dst = s == NULL ? NULL : s->kind == ST_STORE ? &s->store.dst : &s->reduce.dst[0];
-	const Buf *b = dst != NULL ? ir_find_buf(fn, dst->buf) : NULL;
-	int d = b != NULL ? tile_side(b) : -1;
-	for (int i = 0; d >= 0 && !ir_has_load(dst->idx[d]) && i < block->block.n; i++)
-		for (int k = 0; k < n->n; k++)
-			if (ir_uses_var(dst->idx[d], block->block.iter[i].name) &&
-				ir_uses_var(block->block.iter[i].value, n->axis[k].name))
-				return k;
-	return -1;
-}
-
-typedef struct Across {
-	const Fn *fn;
-	const Stmt *block;
-	const Nest *n;
-	int axis;
-} Across;
-
-/* A load that moves with all spatial axes: a transpose, or what was inlined into one. */
-static void see_across(const Expr *e, void *arg)
-{
-	Across *x = arg;
-	const Buf *b = e->op == IR_LOAD ? ir_find_buf(x->fn, e->name) : NULL;
-	int d = b != NULL ? tile_side(b) : -1, side = -1;
-	if (d < 0)
-		return;
-	for (int k = 0; k < x->n->n; k++) {
-		bool moves = x->n->axis[k].extent < 2;
-		for (int i = 0; i < x->block->block.n; i++)
-			for (int j = 0; j < e->nargs; j++)
-				if (ir_uses_var(x->block->block.iter[i].value, x->n->axis[k].name) &&
-					ir_uses_var(e->arg[j], x->block->block.iter[i].name)) {
-					moves = true;
-					side = j == d && x->n->axis[k].extent > 1 ? k : side;
-				}
-		if (!moves)
-			return;
-	}
-	x->axis = side >= 0 && side != x->n->side ? side : x->axis;
-}
-
-static int across_axis(const Fn *fn, const Stmt *block, const Nest *n)
-{
-	Across x = { fn, block, n, -1 };
-	const Stmt *s = block->block.body;
-	for (int k = 0; k < n->n; k++)
-		if (n->axis[k].reduce)
-			return -1;
-	if (s->kind == ST_STORE && s->next == NULL && n->side >= 0)
-		ir_each_node(s->store.value, see_across, &x);
-	return x.axis;
-}
-
-static bool read_nest(const Fn *fn, const Stmt *s, Nest *out)
-{
-	*out = (Nest){ 0 };
-	const Stmt *l = s;
-	for (; l != NULL && l->kind == ST_FOR; l = l->loop.body) {
-		int64_t lo, hi;
-		if (out->n == LOOPS || (l != s && l->next != NULL) || l->loop.kind != LOOP_SERIAL ||
-			!ir_is_int(l->loop.lo, &lo) || !ir_is_int(l->loop.hi, &hi) || lo != 0)
-			return false;
-		out->axis[out->n++] = (Axis){ l->loop.var, hi, false, false, 0 };
-	}
-	if (out->n == 0 || l == NULL || l->kind != ST_BLOCK || l->next != NULL)
-		return false;
-	out->block = l->block.name;
-	out->stmt = l;
-	out->side = side_axis(fn, l, out);
-	out->type = widest_store(fn, l->block.body);
-	const Stmt *body = l->block.body, *init = l->block.init;
-	out->sums = init != NULL && init->next == NULL && init->kind == ST_STORE && l->block.where == NULL &&
-		body->kind == ST_REDUCE && body->next == NULL && body->reduce.n == 1 &&
-		ir_is_builtin_monoid(body->reduce.monoid);
-	for (int i = 0; i < l->block.n; i++)
-		for (int k = 0; k < out->n; k++)
-			if (ir_uses_var(l->block.iter[i].value, out->axis[k].name)) {
-				out->axis[k].scan |= l->block.iter[i].kind == ITER_SCAN;
-				out->axis[k].reduce |= l->block.iter[i].kind != ITER_SPATIAL;
-				out->scans |= out->axis[k].scan;
-				out->reduces |= out->axis[k].reduce;
-			}
-	for (const Stmt *b = l->block.body; b != NULL; b = b->next) {
-		ir_each_node_of(b, count_load, &(Count){ out, l });
-		ir_each_node_of(b, see_series, &out->series);
-	}
-	out->across = across_axis(fn, l, out);
-	return true;
-}
 
 /* Whether knobs are asked for; all have their defaults otherwise. */
 static int ask(Sketch *s, const Nest *n, const char *what, const KnobOption *option, int count, int first)
@@ -216,6 +46,21 @@ static KnobOption part_option(const Nest *n, Part p)
 	return (KnobOption){ .kind = KNOB_PART, .part = { n->axis[p.axis].name, p.size } };
 }
 
+/* The outermost axis of results, where threads share a nest; -1: there is one thread. */
+static int shared_axis(const Sketch *s, const Nest *n)
+{
+	int k = 0;
+	while (k < n->n && (n->axis[k].reduce || n->axis[k].extent < 2))
+		k++;
+	return s->target->threads > 1 && k < n->n ? k : -1;
+}
+
+/* Whether parts of that axis may overlap at its end: threads would store the same elements. */
+static bool may_overlap(const Nest *n, Part p)
+{
+	return n->again && p.axis >= 0 && p.axis != n->shared && n->axis[p.axis].extent % p.size != 0;
+}
+
 /*
  * How good a vector of `part` lanes along an axis looks before anything is known: that along which results lie side
  * by side is best, then the later ones. Then the elements that an instruction makes count. A part that does not divide
@@ -232,7 +77,8 @@ static double vector_promise(const Nest *n, int k, int64_t part, int64_t lanes)
 	bool few = part < TMPL_PROMISING_LANES && part < lanes && !light;
 	if ((part > lanes && !whole) || few || (n->scans && k != n->side))
 		return 0;
-	double masked = n->reduces ? TMPL_MASKED_SUMS : n->series ? TMPL_MASKED_SERIES : TMPL_MASKED;
+	double masked = may_overlap(n, (Part){ k, part }) ? TMPL_NEST_AGAIN
+		: n->reduces ? TMPL_MASKED_SUMS : n->series ? TMPL_MASKED_SERIES : TMPL_MASKED;
 	return (k == n->side ? LOOPS + 1 : k + 1) * AXIS + tile_made(x->extent, part, lanes, !n->series, masked);
 }
 
@@ -267,7 +113,7 @@ static Part choose_vector(Sketch *s, const Nest *n)
 
 /*
  * The part of the core's rate that a tile may reach. A sum waits for the one before it, so as many as hide the latency
- * are computed side by side, and no more. A load that does not depend on the tile's axis serves all of its sums.
+ * are computed side by side; more gain nothing. A load that does not depend on the tile's axis serves all of its sums.
  */
 static double part_promise(const Sketch *s, const Nest *n, Part p)
 {
@@ -275,8 +121,8 @@ static double part_promise(const Sketch *s, const Nest *n, Part p)
 	const Axis *x = &n->axis[p.axis];
 	double want = TMPL_HIDES * core->fma_latency * core->fma_rate, size = (double)p.size, all = (double)x->extent;
 	double used = all / (size * ceil(all / size)), loads = x->loads + (n->loads - x->loads) / size;
-	double whole = x->extent % p.size == 0 ? 1 : TMPL_NEST_GUARDED;
-	return size > want ? 0 : whole * used * size / want * fmin(1, core->loads / (core->fma_rate * fmax(loads, 1e-9)));
+	double whole = x->extent % p.size == 0 ? 1 : may_overlap(n, p) ? TMPL_NEST_AGAIN : TMPL_NEST_GUARDED;
+	return whole * used * fmin(1, size / want) * fmin(1, core->loads / (core->fma_rate * fmax(loads, 1e-9)));
 }
 
 /*
@@ -314,11 +160,12 @@ static Part choose_tile(Sketch *s, const Nest *n, int vector)
 }
 
 /* Splits an axis unless the part is all of it; gives the name of the inner loop. */
-static const char *take_part(Sketch *s, const Axis *x, int64_t part)
+static const char *take_part(Sketch *s, const Nest *n, Part p, bool overlap)
 {
-	if (part >= x->extent)
+	const Axis *x = &n->axis[p.axis];
+	if (p.size >= x->extent)
 		return x->name;
-	sketch_step(s, "split %s %lld", x->name, (long long)part);
+	sketch_step(s, "split %s %lld%s", x->name, (long long)p.size, overlap && may_overlap(n, p) ? " overlap" : "");
 	return arena_printf(s->arena, "%s.i", x->name);
 }
 
@@ -369,8 +216,9 @@ static void schedule_nest(Sketch *s, const Nest *n)
 	Part vec = choose_vector(s, n), tile = choose_tile(s, n, vec.axis);
 	bool tile_outside = tile.axis >= 0 && n->reduces && ask_flag(s, n, "outside", false);
 	bool unroll = (tile.axis >= 0 || last_reduce != NULL) && ask_flag(s, n, "unroll", true);
-	const char *vector = vec.axis >= 0 ? take_part(s, &n->axis[vec.axis], vec.size) : NULL;
-	const char *tiled = tile.axis >= 0 ? take_part(s, &n->axis[tile.axis], tile.size) : NULL;
+	bool overlap = (may_overlap(n, vec) || may_overlap(n, tile)) && ask_flag(s, n, "overlap", true);
+	const char *vector = vec.axis >= 0 ? take_part(s, n, vec, overlap) : NULL;
+	const char *tiled = tile.axis >= 0 ? take_part(s, n, tile, overlap) : NULL;
 	TileAxis order[LOOPS + 4];
 	int count = 0, outside = 0;
 	for (int pass = 0; pass < 2; pass++) {
@@ -381,7 +229,8 @@ static void schedule_nest(Sketch *s, const Nest *n)
 				continue;
 			order[count++] = part == 0 ? (TileAxis){ x->name, x->extent }
 				: (TileAxis){ arena_printf(s->arena, "%s.o", x->name), (x->extent + part - 1) / part };
-			if (!x->reduce && outer == NULL && x->extent > 1)
+			bool twice = overlap && part != 0 && may_overlap(n, (Part){ k, part });
+			if (!x->reduce && outer == NULL && x->extent > 1 && !twice)
 				outer = order[count - 1].name;
 		}
 		outside = pass == 0 ? count : outside;
@@ -485,7 +334,7 @@ static void schedule_nests(Sketch *s, const Fn *fn, const Stmt *first, const Til
 {
 	for (const Stmt *top = first; top != NULL; top = top->next) {
 		Nest n;
-		if (!read_nest(fn, top, &n)) {
+		if (!loop_nest_read(fn, top, &n)) {
 			if (top->kind == ST_FOR && top->loop.kind == LOOP_SERIAL && top->loop.body->next != NULL)
 				schedule_nests(s, fn, top->loop.body, t, set);
 			continue;
@@ -494,11 +343,13 @@ static void schedule_nests(Sketch *s, const Fn *fn, const Stmt *first, const Til
 			continue;
 		for (int k = 0; set != NULL && k < set->n; k++)
 			if (set->nest[k].inlined)
-				ir_each_node_in(set->nest[k].stmt->block.body, see_series, &n.series);
+				ir_each_node_in(set->nest[k].stmt->block.body, loop_nest_see_series, &n.series);
 		n.asks = sketch_room(s) >= TMPL_NEST_KNOBS;
 		sketch_group(s);
+		n.again &= !target_has_blocks(s->target);
 		if (!target_has_blocks(s->target))
 			join_runs(s, fn, set, &n);
+		n.shared = shared_axis(s, &n);
 		schedule_nest(s, &n);
 		sketch_group_end(s);
 	}

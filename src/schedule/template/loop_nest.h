@@ -1,0 +1,44 @@
+/*
+ * A nest of loops over one block, as the generated space (loops.c) sees it: its axes, along which one its results and
+ * what it reads lie side by side, and what its iterations may do.
+ */
+#ifndef SCHEDULE_TEMPLATE_LOOP_NEST_H
+#define SCHEDULE_TEMPLATE_LOOP_NEST_H
+
+#include "ir/ir.h"
+
+enum { LOOPS = 12 /* of a nest that is read */ };
+
+typedef struct Axis {
+	const char *name;
+	int64_t extent;
+	bool reduce; /* or a scan, whose iterations have an order */
+	bool scan;
+	int loads; /* of the block, whose place depends on it */
+} Axis;
+
+/* A nest whose loops may be reordered: constant extents, one block, plain iterators. */
+typedef struct Nest {
+	const char *block;
+	const Stmt *stmt; /* the block */
+	int n;
+	Axis axis[LOOPS];
+	DType type; /* of the widest element it stores */
+	int side; /* the axis along which these lie side by side; -1: none */
+	int across; /* another one, along which elements that it reads lie side by side; -1: there is none */
+	bool scans; /* some axis is a scan */
+	int loads; /* of the block */
+	bool reduces;
+	bool series; /* it computes functions that are series, as exp */
+	bool sums; /* one reduction into one element, which rfactor takes */
+	bool again; /* its iterations may be done twice: tiles may overlap */
+	int shared; /* the axis whose loop threads share; -1: there is one thread */
+	bool asks; /* for knobs; else it has the defaults */
+} Nest;
+
+/* The nest that begins with the loop s; false: its loops may not be reordered. */
+bool loop_nest_read(const Fn *fn, const Stmt *s, Nest *out);
+/* Sets *(bool *)arg where e is a function that is a series, as exp. */
+void loop_nest_see_series(const Expr *e, void *arg);
+
+#endif
