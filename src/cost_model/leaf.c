@@ -98,7 +98,9 @@ static Reach reach(Leaf *f, const Access *a)
 	r.distinct = leaf_distinct(f->w, f->serial, r.stride);
 	if (f->vector >= 0) {
 		int64_t s = r.stride[f->vector];
-		r.lanes = s == 0 ? 1 : s == 1 || r.registers ? f->vectors : (double)n->loop[f->vector].n * COST_GATHER;
+		bool pairs = llabs(s) == 2 && f->bits >= 32 && !target_has_blocks(f->w->target);
+		double apart = pairs ? f->vectors * COST_SECONDS : (double)n->loop[f->vector].n * COST_GATHER;
+		r.lanes = s == 0 ? 1 : s == 1 || r.registers ? f->vectors : apart;
 	}
 	return r;
 }

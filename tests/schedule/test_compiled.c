@@ -103,6 +103,43 @@ START_TEST(fixed_traces_equal_the_naive_fn)
 }
 END_TEST
 
+/* Rows in steps of two, whose lanes are two loads and a shuffle; with and without borders, f64 and f32, odd lanes. */
+static const char *const seconds[] = {
+	"dag a\nin x: f32[1,5,17,29]\nconst w: f32[5,1,3,3]\ny: f32[1,5,9,15] = conv(x, w) groups=5 strides=[2,2] "
+	"pads=[1,1,1,1]\nout y\n",
+	"dag b\nin x: f64[1,3,9,71]\nconst w: f64[3,1,2,3]\ny: f64[1,3,4,35] = conv(x, w) groups=3 strides=[2,2]\nout y\n",
+	"dag c\nin x: f32[1,2,9,27]\nconst w: f32[2,1,5,5]\ny: f32[1,2,5,14] = conv(x, w) groups=2 strides=[2,2] "
+	"pads=[2,2,2,2]\nout y\n",
+};
+
+START_TEST(every_second_element_is_read)
+{
+	for (int bits = 128; bits <= 512; bits *= 2) {
+		Arena *a = arena_new();
+		Err err = { 0 };
+		IrArg x[EQUAL_TENSORS], y[EQUAL_TENSORS];
+		Target target;
+		Text trace = { .arena = a };
+		target_host(&target, 1);
+		target.vector_bits = bits < target.vector_bits ? bits : target.vector_bits;
+		Task *task = task_of(a, seconds[_i]);
+		KernelSet *naive = op_naive(ir_new(a), task->dag, "k", NAIVE_AS_TYPED, &err);
+		Space *space = space_new(a, task, &target, &err);
+		Trace *t = space != NULL ? space_trace(space, &space->first, a, &err) : NULL;
+		KernelSet *ks = t != NULL ? schedule_replay(ir_new(a), task, &target, t, &err) : NULL;
+		ck_assert_msg(ks != NULL, "%s: %s", err.place, err.text);
+		trace_print(&trace, t);
+		ck_assert_msg(strstr(text_str(&trace), "vectorize w") != NULL, "%s", text_str(&trace));
+		int n = draw_args(a, naive, INTERP_EXACT, 1, x);
+		draw_args(a, naive, INTERP_EXACT, 1, y);
+		must_run(naive, x, n, INTERP_EXACT, 1, text_str(&trace));
+		call(ks, &target, y, n, text_str(&trace));
+		must_agree(naive, x, y, n, INTERP_EXACT, text_str(&trace));
+		arena_free(a);
+	}
+}
+END_TEST
+
 /* Tasks of generated nests, and how their default begins. */
 static const struct {
 	const char *dag, *begins;
@@ -156,5 +193,6 @@ int main(void)
 	tcase_add_loop_test(tc, compiled_schedules_equal_the_naive_fn, 0, step_nworkload);
 	tcase_add_loop_test(tc, fixed_traces_equal_the_naive_fn, 0, LEN(fixed));
 	tcase_add_loop_test(tc, chains_are_one_nest, 0, LEN(chains));
+	tcase_add_loop_test(tc, every_second_element_is_read, 0, LEN(seconds));
 	return run_suite("compiled", tc);
 }

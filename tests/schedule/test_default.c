@@ -202,10 +202,13 @@ static const struct {
 	  "out y\n",
 		"split h 14\n" },
 	{ "dag g\nin x: f32[5,12,12]\nin b: f32[12,1]\ny: f32[5,12,12] = add(x, b)\nout y\n", "vectorize w\n" },
-	/* Short rows in steps of two: lanes of channels gather no more than those of rows. */
-	{ "dag h\nin x: f32[1,32,14,14]\nconst w: f32[32,1,3,3]\ny: f32[1,32,7,7] = conv(x, w) groups=32 strides=[2,2] "
+	/* Short rows in steps of three: lanes of channels gather no more than those of rows. Steps of two are two loads. */
+	{ "dag h\nin x: f32[1,32,21,21]\nconst w: f32[32,1,3,3]\ny: f32[1,32,7,7] = conv(x, w) groups=32 strides=[3,3] "
 	  "pads=[1,1,1,1]\nout y\n",
 		"pack c0 " },
+	{ "dag o\nin x: f32[1,32,14,14]\nconst w: f32[32,1,3,3]\ny: f32[1,32,7,7] = conv(x, w) groups=32 strides=[2,2] "
+	  "pads=[1,1,1,1]\nout y\n",
+		"vectorize w" },
 	/* So in rows no longer than the window, where each tap leaves lanes of a row empty. */
 	{ "dag l\nin x: f32[1,32,7,7]\nconst w: f32[32,1,7,7]\ny: f32[1,32,7,7] = conv(x, w) groups=32 pads=[3,3,3,3]\n"
 	  "out y\n",

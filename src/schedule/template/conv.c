@@ -178,18 +178,20 @@ static int64_t group_lanes(const Sketch *s, const Tiled *t, int64_t filters)
 }
 
 /*
- * A depthwise convolution of row-major tensors. In step with the input, lanes along rows load what lies side by side.
- * In longer steps they gather as lanes of channels do, and more lanes are better: rows of 6 to 28 results were 1.5 to 5
- * times as fast with lanes of 7 to 32 channels, rows of 56 as fast or slower. Where a row is no longer than the window,
- * each tap leaves lanes of it empty: 7x7 on 6x6 and 7x7 took 0.45 and 0.51 of the time, with AVX2 0.57 and 0.77.
+ * A depthwise convolution of row-major tensors. In step with the input, lanes along rows load what lies side by side;
+ * in steps of two, two such vectors. In longer steps they gather as lanes of channels do, and more lanes are better.
+ * Where a row is no longer than the window, each tap leaves lanes of it empty: 7x7 on 6x6 and 7x7 took 0.45 and 0.51 of
+ * the time, with AVX2 0.57 and 0.77.
  */
 static bool rows_serve(const Sketch *s, const Tiled *t, const OpCall *c)
 {
 	int n;
 	const int64_t *strides = op_ints(c, "strides", &n);
+	const Value *x = image_of(s->task->dag, c);
 	int64_t width = t->axis[t->n - 1].extent, lanes = target_lanes(s->target, t->sum);
+	int64_t step = n == 0 ? 1 : strides[n - 1];
 	double rows = 0, channels = fmin((double)t->axis[1].extent, (double)lanes);
-	if (n == 0 || strides[n - 1] == 1)
+	if (step == 1 || (step == 2 && x->type.bits >= 32))
 		return t->reduce[t->nreduce - 1].extent < width || t->reduce[t->nreduce - 1].extent == 1;
 	for (int64_t part = TMPL_PROMISING_LANES; part <= lanes; part *= 2)
 		rows = fmax(rows, tile_made(width, part < width ? part : width, lanes, true, TMPL_MASKED_SUMS));
