@@ -216,6 +216,10 @@ static const struct {
 	{ "dag i\nin x: f32[1,32,112,112]\nconst w: f32[32,1,3,3]\ny: f32[1,32,56,56] = conv(x, w) groups=32 strides=[2,2] "
 	  "pads=[1,1,1,1]\nout y\n",
 		"split w 8\n" },
+	/* A row in blocks: no vector of its sums goes from one block to the next. */
+	{ "dag m\nin x: f32[1,3,5,256]:NWCH8w\ns: f32[1,3,5,1] = reduce_mean(x) axes=[3]\n"
+	  "y: f32[1,3,5,256]:NWCH8w = sub(x, s)\nout y\n",
+		"split w.i 8\nunroll w.i.o\nvectorize w.i.i\n" },
 };
 
 START_TEST(odd_axes_have_tiles)

@@ -241,14 +241,8 @@ static void reorder(RowTask *t, const char *const *loop, int n)
 		sketch_step(t->s, "reorder%s", text_str(&line));
 }
 
-/* The loop of a row's lanes, which becomes the innermost one, and the outermost loop within the row. */
-typedef struct Lanes {
-	const char *loop, *outer; /* loop NULL: the row has one element */
-	int64_t extent;
-} Lanes;
-
 /* The axis along which most traffic finds neighbours; of rows that lie in one run, all axes as one. */
-static Lanes lane_steps(RowTask *t, int j)
+static FoldLoop lane_steps(RowTask *t, int j)
 {
 	const BlockNest *n = &t->set.nest[j];
 	const char *order[BLOCK_AXES];
@@ -267,14 +261,14 @@ static Lanes lane_steps(RowTask *t, int j)
 		}
 	}
 	if (lane < 0)
-		return (Lanes){ NULL, NULL, 1 };
+		return (FoldLoop){ NULL, NULL, 1 };
 	if (t->flat && n->axis[lane].extent < all) {
 		const char *run = order[0];
 		for (int k = 1; k < count; k++) {
 			sketch_step(t->s, "fuse %s %s", run, order[k]);
 			run = arena_printf(t->s->arena, "%s_%s", run, order[k]);
 		}
-		return (Lanes){ run, run, all };
+		return (FoldLoop){ run, run, all };
 	}
 	count = 0;
 	for (int a = 0; a < n->n; a++)
@@ -283,39 +277,25 @@ static Lanes lane_steps(RowTask *t, int j)
 	order[count++] = loop_of(t, j, lane);
 	if (lane != n->n - 1)
 		reorder(t, order, count);
-	return (Lanes){ order[count - 1], order[0], n->axis[lane].extent };
+	return (FoldLoop){ order[count - 1], order[0], n->axis[lane].extent };
 }
 
 static void fold_within(RowTask *t, int j)
 {
 	const BlockNest *n = &t->set.nest[j];
-	Sketch *s = t->s;
-	Lanes k = lane_steps(t, j);
-	int64_t lanes = lanes_of(t, j), sums = t->sums;
+	FoldLoop k = lane_steps(t, j);
+	int64_t lanes = lanes_of(t, j);
 	while (lanes > 1 && lanes * 2 > k.extent)
 		lanes /= 2;
-	while (sums > 1 && lanes * sums > k.extent)
-		sums /= 2;
-	if (k.loop == NULL || lanes < TMPL_PROMISING_LANES)
-		return;
-	int64_t width = lanes * sums;
-	sketch_step(s, "split %s %lld", k.loop, (long long)width);
-	sketch_step(s, "rfactor %s %s.i", n->block, k.loop);
-	sketch_step(s, "decompose_init %s.rf %s%s", n->block, k.outer, k.outer == k.loop ? ".o" : "");
-	sketch_step(s, "vectorize %s.i.init", k.loop);
-	if (k.extent % width != 0) {
-		sketch_step(s, "cut %s.o %lld", k.loop, (long long)(k.extent / width));
-		sketch_step(s, "vectorize %s.i.2", k.loop);
-	}
-	sketch_step(s, "vectorize %s.i", k.loop);
-	fold_tree(s, n->block, arena_printf(s->arena, "%s.i.rf", k.loop), width, lanes);
+	if (k.loop != NULL && lanes >= TMPL_PROMISING_LANES)
+		fold_parts(t->s, n->block, k, lanes, t->sums);
 }
 
 /* Vectors along a row; the last one, which is not full, is code of its own. */
 static void map_within(RowTask *t, int j)
 {
 	Sketch *s = t->s;
-	Lanes k = lane_steps(t, j);
+	FoldLoop k = lane_steps(t, j);
 	int64_t lanes = lanes_of(t, j);
 	if (k.loop == NULL)
 		return;
