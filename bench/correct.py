@@ -4,10 +4,10 @@
 MODEL is a zoo name or an ONNX file; default: the four zoo networks, and the files of models/onnx in
 $DLC_TEST_DATA, else ../shared.  For each: `dlc show --stage=onnx` writes the network as dlc read it, ONNX
 Runtime runs that file, dlc-compile and dlc-run run the network: its default schedules, with --tuning-db also the
-best ones, and its unscheduled loops, all on the same random inputs (--inputs of them).  For an ONNX file ONNX
-Runtime also runs the original, which checks what dlc read and wrote; and where NAME.data.npy and
-NAME.out.npy lie beside it, dlc's output for that input is compared with that one.  Everything must agree
-within 1e-4 of the largest output.
+best ones, and its unscheduled loops, all on the same random inputs (--inputs of them), for the CPU and the threads
+that --more says.  For an ONNX file ONNX Runtime also runs the original, which checks what dlc read and wrote; and
+where NAME.data.npy and NAME.out.npy lie beside it, dlc's output for that input is compared with that one.
+Everything must agree within 1e-4 of the largest output.
 
 The first start fetches ONNX Runtime from PyPI into .venv-rivals/."""
 import argparse
@@ -49,7 +49,7 @@ def errors(dlc, model, o, folder):
     bundles, out = {}, {}
     for way, options in ways.items():
         bundles[way] = f"{folder}/{way}.dlcb"
-        dlc.call("dlc-compile", model, *options, "--output=" + bundles[way])
+        dlc.call("dlc-compile", model, *options, *o.more, "--output=" + bundles[way])
     for seed in range(1, o.inputs + 1):
         arrays, words = rival.feed(s, folder, seed)
         want = dict(zip([x.name for x in s.get_outputs()], s.run(None, arrays)))
@@ -73,6 +73,8 @@ def main():
                    help="where the programs are (default build)")
     a.add_argument("--tuning-db", action="append", default=[], metavar="DB",
                    help="also the best schedules of it; repeats")
+    a.add_argument("--more", action="append", default=[], metavar="OPTION",
+                   help="of dlc-compile, such as --more=--threads=2 or --more=--target=cpu:x86-64-v3; repeats")
     a.add_argument("--inputs", type=int, default=1, metavar="N", help="random inputs of each network (default 1)")
     o = a.parse_args()
     dlc = rival.Dlc(o.build)

@@ -417,10 +417,9 @@ START_TEST(rejected_models_name_the_operator)
 			continue;
 		}
 		ck_assert_msg(err.code == ERR_UNSUPPORTED, "%s: %s", e->d_name, err.text);
-		ck_assert_msg(
-			m == NULL || m->graph->node.n == 0 || strstr(err.items, onnx_text(m->graph->node.at[0].op_type)) != NULL ||
-				strstr(err.text, "which dlc does not have") != NULL || strstr(err.text, "tensors only") != NULL,
-			"%s: %s\n%s", e->d_name, err.text, err.items);
+		const char *op = m == NULL || m->graph->node.n == 0 ? "" : onnx_text(m->graph->node.at[0].op_type);
+		ck_assert_msg(strstr(err.items, op) != NULL || strstr(err.text, op) != NULL, "%s: %s\n%s", e->d_name, err.text,
+			err.items);
 		n++;
 	}
 	closedir(dir);

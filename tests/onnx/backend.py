@@ -17,7 +17,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PART = int(sys.argv[2]) if sys.argv[2:] and sys.argv[2].isdigit() else 8
-PASSED = {"T1": 1466, "T2": 147, "debian": 994}
+# The absolute tolerance of folders whose own numbers are rounded more than the usual 1e-7. Results that are 0 to 16
+# digits are 1.9e-7 in this file, which was computed in single precision; ONNX Runtime's own tests allow 1e-3.
+ROUNDED = {"node/test_dft_inverse_opset19": "3e-7"}
+PASSED = {"T1": 1467, "T2": 147, "debian": 994}
 
 
 def data_folders():
@@ -40,10 +43,11 @@ def data_folders():
             yield "debian/" + os.path.basename(folder), folder, "debian"
 
 
-def run(dlc, folder):
+def run(dlc, name, folder):
+    more = ["--atol=" + ROUNDED[name]] if name in ROUNDED else []
     model = os.path.join(folder, "model.onnx")
     try:
-        p = subprocess.run([dlc, "run", model, "--check=" + folder, "--tuning-db=none"], stdout=subprocess.PIPE,
+        p = subprocess.run([dlc, "run", model, "--check=" + folder, "--tuning-db=none", *more], stdout=subprocess.PIPE,
                            stderr=subprocess.STDOUT, timeout=120, text=True, errors="replace")
         return p.returncode, p.stdout.strip()
     except subprocess.TimeoutExpired:
@@ -67,7 +71,7 @@ def main():
     chosen = [t for t in todo if everything or zlib.crc32(t[0].encode()) % PART == 0]
     passed, of, wrong = {}, {}, []
     with ThreadPoolExecutor(2) as pool:
-        for (name, _, tier), result in zip(chosen, pool.map(lambda t: run(dlc, t[1]), chosen)):
+        for (name, _, tier), result in zip(chosen, pool.map(lambda t: run(dlc, *t[:2]), chosen)):
             why = verdict(tier, *result)
             of[tier] = of.get(tier, 0) + 1
             passed[tier] = passed.get(tier, 0) + (why is None)

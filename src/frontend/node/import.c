@@ -45,6 +45,17 @@ static void compare_output(Import *im, const NodeValue *v, const Item *it)
 			shape_str(it->shape, text));
 }
 
+/* " of node 's' (SplitToSequence)": the node that computes a result. */
+static const char *maker_of(Import *im, const NodeGraph *g, const char *name)
+{
+	for (size_t k = 0; k < g->nnode; k++)
+		for (size_t i = 0; i < g->node[k].nout; i++)
+			if (strcmp(g->node[k].out[i], name) == 0)
+				return arena_printf(im->arena, " of node '%.100s' (%.60s)",
+					g->node[k].name[0] == 0 ? g->node[k].out[0] : g->node[k].name, g->node[k].op);
+	return "";
+}
+
 static bool read_outputs(Import *im, const Frame *f, const NodeGraph *g)
 {
 	if (g->nout == 0)
@@ -60,8 +71,8 @@ static bool read_outputs(Import *im, const Frame *f, const NodeGraph *g)
 		if (names_find(seen, name) >= 0)
 			return import_refuse(im, ERR_INPUT, "the result '%s' is listed twice", name);
 		if (it->kind != ITEM_TENSOR && it->kind != ITEM_FLOAT8)
-			return import_refuse(im, ERR_UNSUPPORTED, "the model's result '%s' is %s; dlc gives tensors only", name,
-				item_kind_name(it->kind));
+			return import_refuse(im, ERR_UNSUPPORTED, "the model's result '%s'%s is %s; dlc gives tensors only", name,
+				maker_of(im, g, name), item_kind_name(it->kind));
 		compare_output(im, &g->out[k], it);
 		if (!add_output(im, it, name, results, seen))
 			return false;

@@ -159,11 +159,25 @@ static bool bind_input(Import *im, const Frame *f, const NodeValue *v, const Bin
 	return import_define(im, f, name, it);
 }
 
+/* " of node 'y' (SequenceInsert)": the first node of the graph that reads a value. */
+static const char *reader_of(Import *im, const char *name)
+{
+	const NodeGraph *g = im->model->graph;
+	for (size_t k = 0; k < g->nnode; k++)
+		for (size_t i = 0; i < g->node[k].nin; i++) {
+			const NodeDef *n = &g->node[k];
+			if (strcmp(n->in[i], name) == 0)
+				return arena_printf(im->arena, " of node '%.100s' (%.60s)",
+					n->name[0] == 0 && n->nout > 0 ? n->out[0] : n->name, n->op);
+		}
+	return "";
+}
+
 static bool read_input(Import *im, const Frame *f, const NodeValue *v, Symbols *sym)
 {
 	Item it = { .name = v->name, .type = v->type, .value = DAG_NONE, .input = true };
 	if (v->refused != NULL)
-		return import_refuse(im, v->refusal, "input '%s' %s", v->name, v->refused);
+		return import_refuse(im, v->refusal, "input '%s'%s %s", v->name, reader_of(im, v->name), v->refused);
 	const BindArg *b = bind_arg(im, it.name);
 	if (b != NULL)
 		return bind_input(im, f, v, b);
