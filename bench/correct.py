@@ -92,8 +92,8 @@ def main():
                 continue
         ok = all(x <= TOLERANCE for x in e.values())
         bad += not ok
-        errors = ", ".join(f"{k} {x:.1e}" for k, x in e.items())
-        print(f"{os.path.basename(model):28} {errors}{'' if ok else '  DIFFERS'}")
+        said = ", ".join(f"{k} {x:.1e}" for k, x in e.items())
+        print(f"{os.path.basename(model):28} {said}{'' if ok else '  DIFFERS'}")
     print(f"{len(models)} networks, {bad} differ or failed (allowed: {TOLERANCE:g} of the largest output)")
     return 1 if bad else 0
 

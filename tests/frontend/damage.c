@@ -5,7 +5,7 @@
  *	onnx_damage seeds FOLDER                      the files themselves, for a fuzzer
  *	onnx_damage each FOLDER < LIST                each file of the list as it is, one line of output for each
  *
- * Each damaged file must become a Dag that checks, or a sentence, within seconds. With a FOLDER, files that are taken
+ * Each damaged file must become a Dag that checks, or a sentence, within seconds of processor time. With a FOLDER, files that are taken
  * and cheap are run by the interpreter; the file goes to FOLDER/N.onnx, inputs and results to FOLDER/N.txt, so that
  * another runtime can be asked (tests/onnx/damage.py). Sources: the FILEs, which exporters wrote, or the Dags of
  * tests/op/calls.inc. Few bytes of weights are changed: they give other numbers and nothing else.
@@ -135,15 +135,22 @@ static bool note(Arena *a, const char *path, const Dag *d)
 	return fclose(f) == 0;
 }
 
-static char doing[300]; /* for the alarm and for signals */
+static char doing[300]; /* for signals */
 
 static void stopped(int number)
 {
-	const char *why = number == SIGALRM ? "no answer: " : "crashed: ";
+	const char *why = number == SIGPROF ? "no answer: " : "crashed: ";
 	ssize_t ignored = write(2, why, strlen(why));
 	ignored = write(2, doing, strlen(doing));
 	(void)ignored;
 	_exit(1);
+}
+
+/* Counts processor time, so that a busy machine is no hang; 0: no more. */
+static void limit_seconds(int seconds)
+{
+	struct itimerval t = { .it_value = { .tv_sec = seconds } };
+	setitimer(ITIMER_PROF, &t, NULL);
 }
 
 /* A byte of the file: outside of the weights' data, fifteen times of sixteen. */
@@ -188,7 +195,7 @@ static bool damage(int number, const Sources *from, const char *folder, Rng *r, 
 	unsigned char by = (unsigned char)(1 + rng_below(r, 255));
 	bytes[at] ^= by;
 	snprintf(doing, sizeof doing, "source %s %d, byte %zu xor 0x%02x\n", from->n > 0 ? from->file[k] : "", k, at, by);
-	alarm(SECONDS);
+	limit_seconds(SECONDS);
 	ModelArgs args = { 0 };
 	Dag *d = onnx_import(a, "nosuch/damaged.onnx", (Bytes){ bytes, file.n }, &args, &err);
 	bool ok = (d == NULL) == (err.code != ERR_NONE) && (d != NULL || err_exit_code(err.code) == 1) &&
@@ -201,7 +208,7 @@ static bool damage(int number, const Sources *from, const char *folder, Rng *r, 
 		save(arena_printf(a, "%s.onnx", path), (Bytes){ bytes, file.n });
 		*run += 1;
 	}
-	alarm(0);
+	limit_seconds(0);
 	arena_free(a);
 	return ok;
 }
@@ -214,7 +221,7 @@ static void try_file(const char *folder, int number, const char *path)
 	Err err = { 0 };
 	ModelArgs args = { 0 };
 	snprintf(doing, sizeof doing, "%s\n", path);
-	alarm(SECONDS);
+	limit_seconds(SECONDS);
 	Dag *d = NULL;
 	if (file_read(a, path, MOST_BYTES, &file, &err))
 		d = onnx_import(a, path, file, &args, &err);
@@ -262,7 +269,7 @@ static int write_seeds(const char *folder)
 
 int main(int argc, char **argv)
 {
-	static const int signals[] = { SIGALRM, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT };
+	static const int signals[] = { SIGPROF, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT };
 	for (int k = 0; k < LEN(signals); k++)
 		signal(signals[k], stopped);
 	if (argc == 3 && strcmp(argv[1], "seeds") == 0)
