@@ -5,10 +5,10 @@
  *	onnx_damage seeds FOLDER                      the files themselves, for a fuzzer
  *	onnx_damage each FOLDER < LIST                each file of the list as it is, one line of output for each
  *
- * Each damaged file must become a Dag that checks, or a sentence, within seconds of processor time. With a FOLDER, files that are taken
- * and cheap are run by the interpreter; the file goes to FOLDER/N.onnx, inputs and results to FOLDER/N.txt, so that
- * another runtime can be asked (tests/onnx/damage.py). Sources: the FILEs, which exporters wrote, or the Dags of
- * tests/op/calls.inc. Few bytes of weights are changed: they give other numbers and nothing else.
+ * Each damaged file must become a Dag that checks, or a sentence, within seconds of processor time. With a FOLDER,
+ * files that are taken and cheap are run by the interpreter; the file goes to FOLDER/N.onnx, inputs and results to
+ * FOLDER/N.txt, so that another runtime can be asked (tests/onnx/damage.py). Sources: the FILEs, which exporters
+ * wrote, or the Dags of tests/op/calls.inc. Few bytes of weights are changed: they give other numbers and nothing else.
  */
 #include "base/rng.h"
 #include "calls.h"

@@ -1,7 +1,7 @@
 """Builds random ONNX graphs: values, constants and nodes, and the bytes of a model, without any package.
 
 Nodes read recent values more often than old ones, values have several readers, outputs are also intermediate values,
-and dimensions of 0 and 1 occur. Left out: strings, sequences, control flow."""
+and dimensions of 0 and 1 occur. Left out: strings, sequences."""
 import math
 import random
 import struct
@@ -50,8 +50,17 @@ def tensor(name, kind, dims, values):
     return b"".join(field(1, d) for d in dims) + field(2, kind) + field(8, name) + field(9, packed(kind, values))
 
 
+class Body:
+    """The bytes of a subgraph, as an attribute."""
+
+    def __init__(self, data):
+        self.data = data
+
+
 def attribute(name, value):
     out = field(1, name)
+    if isinstance(value, Body):
+        return out + field(6, value.data) + field(20, 5)
     if isinstance(value, bytes):
         return out + field(5, value) + field(20, 4)
     if isinstance(value, int):
@@ -133,6 +142,17 @@ class Graph:
                           + b"".join(field(5, attribute(k, v)) for k, v in attributes.items())
                           + (field(7, domain) if domain else b""))
         return got
+
+    def body(self, ins, make):
+        """The subgraph of inputs [(kind, shape)] and of the results that make(*inputs) returns; constants stay in the
+        graph around it."""
+        around, values, self.nodes = self.nodes, list(self.values), []
+        inputs = [Value(self.name(), k, s) for k, s in ins]
+        outs = make(*inputs)
+        nodes, self.nodes, self.values = self.nodes, around, values
+        return Body(b"".join(field(1, n) for n in nodes) + field(2, "body")
+                    + b"".join(field(11, value_info(v.name, v.kind, v.shape)) for v in inputs)
+                    + b"".join(field(12, value_info(v.name, v.kind, v.shape)) for v in outs))
 
     def add(self, op, ins, kind, shape, **attributes):
         v = self.node(op, ins, [(kind, shape)], **attributes)[0]

@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 
+import control
 import elements
 import layers
 import moves
@@ -42,7 +43,9 @@ NODES = ((elements.unary, 8), (elements.clip, 2), (elements.binary, 12), (elemen
          (windows.samples, 1), (windows.crop, 1), (whole.whole_binary, 3), (whole.whole_unary, 1),
          (whole.whole_cast, 2), (whole.whole_compare, 1), (whole.whole_reduce, 2), (whole.quantise, 2),
          (whole.quantised_product, 2), (whole.byte_product, 2), (whole.dynamic, 1), (states.recurrence, 1),
-         (states.attention_node, 1), (states.rotary, 1), (states.rms, 1), (states.places, 2))
+         (states.attention_node, 1), (states.rotary, 1), (states.rms, 1), (states.places, 2),
+         (control.loop, 2), (control.branch, 1), (control.scan, 1), (control.transform, 1), (control.frames, 1),
+         (control.volume, 1), (control.ellipsis, 1))
 MOST_NODES = 14  # functions of NODES that a graph is made of
 
 
