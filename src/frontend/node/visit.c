@@ -272,6 +272,21 @@ const Item *node_known(Visit *n, int k)
 	return it;
 }
 
+void node_check_range(Visit *n, int k, int64_t least, int64_t most)
+{
+	const Item *it = node_in(n, k);
+	if (!node_ok(n) || it == NULL || it->data == NULL || !dtype_is_int(it->type))
+		return;
+	for (int64_t i = 0; i < shape_elements(it->shape); i++) {
+		int64_t at = element_get_int(it->type, it->data, i);
+		if (at < least || at > most) {
+			node_fail(n, ERR_INPUT, "its input %d holds %lld, which is not between %lld and %lld", k + 1, (long long)at,
+				(long long)least, (long long)most);
+			return;
+		}
+	}
+}
+
 const int64_t *node_ints(Visit *n, int k, int *count)
 {
 	*count = -1;

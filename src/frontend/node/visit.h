@@ -45,6 +45,8 @@ bool node_is_known(Visit *n, int k); /* they are: node_known would not refuse */
 bool node_know(Visit *n, Item *it, const char *what);
 /* Integers of input k, a scalar or a list; *count = -1 and NULL if the input is absent. */
 const int64_t *node_ints(Visit *n, int k, int *count);
+/* Refuses integers of input k outside of least .. most, if they are given already; absent: none. */
+void node_check_range(Visit *n, int k, int64_t least, int64_t most);
 
 /* ---- attributes; a wrong kind is refused */
 

@@ -167,6 +167,7 @@ static void import_max_unpool(Visit *v)
 		node_fail(v, ERR_TYPE, "its output shape has %d numbers, but its input has %d dimensions", count, rank);
 	if (!node_ok(v))
 		return;
+	node_check_range(v, 1, 0, shape_product(&s, 0, rank) - 1);
 	int64_t all = shape_product(&s, 0, rank), pads[2 * DAG_MAX_RANK] = { 0 };
 	Attr wide = attr_ints("shape", &all, 1), at = attr_int("axis", 0);
 	int zero = node_number(v, it->type, 0), in[] = { node_call(v, OP_expand, &zero, 1, &wide, 1),

@@ -188,6 +188,7 @@ static void read_shapes(Recurrent *r)
 	need_shape(v, "R", rw, shape_of(3, (int64_t[]){ dirs, gates, size }));
 	need_shape(v, "B", node_in(v, 3), shape_of(2, (int64_t[]){ dirs, 2 * gates }));
 	need_shape(v, "sequence_lens", node_in(v, 4), shape_of(1, &r->batch));
+	node_check_range(v, 4, 0, r->batchwise ? x->shape.dim[1] : x->shape.dim[0]);
 	need_shape(v, "initial_h", node_in(v, 5), state);
 	if (r->op != OP_lstm)
 		return;

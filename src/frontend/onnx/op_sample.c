@@ -370,6 +370,7 @@ static void import_roi_align(Visit *v)
 						  which->shape.rank != 1 || which->shape.dim[0] != r.count || !dtype_is_float(x->type)))
 		node_fail(v, ERR_TYPE, "its regions do not fit its input, or are not four numbers and a place each");
 	bool known = (max || strcmp(mode, "avg") == 0) && (r.half_pixel || strcmp(place, "output_half_pixel") == 0);
+	node_check_range(v, 2, 0, d[0] - 1);
 	if (node_ok(v) && !known)
 		node_fail(v, ERR_UNSUPPORTED, "dlc does not know both its mode '%.60s' and its places '%.60s'", mode, place);
 	r.max = max;
