@@ -26,7 +26,6 @@ static const NodeRow *const lists[] = {
 	onnx_reduce_rows,
 	onnx_norm_rows,
 	onnx_loss_rows,
-	onnx_einsum_rows,
 	onnx_deform_rows,
 	onnx_recurrent_rows,
 	onnx_state_rows,

@@ -3,6 +3,7 @@
  * Gemm and MatMul. Padding by name (auto_pad) becomes numbers here, because shapes are known;
  * global pooling becomes a reduction; Gemm becomes dense where it is one.
  */
+#include "frontend/node/compose.h"
 #include "frontend/onnx/rows.h"
 #include "frontend/onnx/windows.h"
 
@@ -347,5 +348,6 @@ const NodeRow onnx_nn_rows[] = {
 	{ "Det", 11, "", import_det },
 	{ "MatMul", 1, "", import_matmul },
 	{ "Dropout", 1, "consumed_inputs ratio seed", import_dropout },
+	{ "Einsum", 12, "", node_einsum },
 	{ NULL, 0, NULL, NULL },
 };

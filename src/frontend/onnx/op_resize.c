@@ -3,14 +3,13 @@
  * gather where each element of the result is one of the input (nearest; repetition where it is regular), else a
  * resample, whose taps and weights are constants. Formulas are those of ONNX's reference implementation.
  */
+#include "frontend/node/taps.h"
 #include "frontend/onnx/rows.h"
 
 #include "op/element.h"
 
 #include <math.h>
 #include <string.h>
-
-enum { MOST_TAPS = 1 << 22 }; /* indices and weights of one axis, which are stored */
 
 static const char *const coordinate_modes[] = { "half_pixel", "half_pixel_symmetric", "pytorch_half_pixel",
 	"align_corners", "asymmetric", "tf_half_pixel_for_nn", "tf_crop_and_resize" };
@@ -36,14 +35,6 @@ typedef struct ResizeAxis {
 	int64_t in, out;
 	double scale, start, end;
 } ResizeAxis;
-
-/* Result i is the sum over k < n of weight[i * n + k] * x[index[i * n + k]]; inside: of the region. */
-typedef struct Taps {
-	int n;
-	int64_t *index;
-	double *weight;
-	unsigned char *inside;
-} Taps;
 
 /* The place of an attribute's word in a list. */
 static int word_of(Visit *v, const char *name, const char *const *list, int n, const char *otherwise)
@@ -86,7 +77,7 @@ static double cubic(double x, double a)
 static int64_t reach_of(const Resize *r, const ResizeAxis *a)
 {
 	double narrow = r->antialias && a->scale < 1 ? a->scale : 1;
-	return r->filter == NEAREST ? 1 : (int64_t)fmin(ceil((r->filter == LINEAR ? 1 : 2) / narrow), MOST_TAPS);
+	return r->filter == NEAREST ? 1 : (int64_t)fmin(ceil((r->filter == LINEAR ? 1 : 2) / narrow), INT32_MAX);
 }
 
 /* The weight of a tap at a distance of the source. */
@@ -110,12 +101,12 @@ static double weight_of(const Resize *r, const ResizeAxis *a, double distance, d
 }
 
 /* A source that is an element has the ratio 1 from the element before: so ONNX counts. */
-static void make_taps(const Resize *r, const ResizeAxis *a, Taps *t)
+static void make_taps(const Resize *r, const ResizeAxis *a, Taps *t, unsigned char *inside)
 {
 	int64_t reach = t->n / 2;
 	for (int64_t i = 0; i < a->out; i++) {
 		double x = source_of(r, a, i), base = ceil(x) - 1, ratio = x - base, sum = 0;
-		t->inside[i] = r->coordinate != TF_CROP || (x >= 0 && x <= (double)(a->in - 1));
+		inside[i] = r->coordinate != TF_CROP || (x >= 0 && x <= (double)(a->in - 1));
 		for (int64_t k = 0; k < t->n; k++) {
 			int64_t tap = k - reach + 1;
 			double at = fmin(fmax(base + (double)tap, -2), (double)a->in + 1); /* beyond it may not be an integer */
@@ -131,64 +122,6 @@ static void make_taps(const Resize *r, const ResizeAxis *a, Taps *t)
 	}
 }
 
-/* True if each result is one element of the input: then index[i] is moved to the first tap. */
-static bool is_selection(Taps *t, int64_t out)
-{
-	for (int64_t i = 0; i < out; i++) {
-		int64_t only = -1;
-		for (int64_t k = 0; k < t->n; k++) {
-			double w = t->weight[i * t->n + k];
-			if ((w != 0 && w != 1) || (w == 1 && only >= 0))
-				return false;
-			only = w == 1 ? t->index[i * t->n + k] : only;
-		}
-		if (only < 0)
-			return false;
-		t->index[i] = only;
-	}
-	return true;
-}
-
-/* How often each element follows itself, if the result is that and nothing else; 0: it is not. */
-static int64_t repetition(const Taps *t, const ResizeAxis *a)
-{
-	int64_t times = a->in > 0 ? a->out / a->in : 0;
-	if (times == 0 || times * a->in != a->out)
-		return 0;
-	for (int64_t i = 0; i < a->out; i++)
-		if (t->index[i] != i / times)
-			return 0;
-	return times;
-}
-
-/* Each element along the axis `times` times. */
-static int repeat(Visit *v, int x, int axis, int64_t times)
-{
-	Shape s = node_val(v, x)->shape, parts = { .rank = 3 };
-	parts.dim[0] = shape_product(&s, 0, axis + 1);
-	parts.dim[1] = 1;
-	parts.dim[2] = shape_product(&s, axis + 1, s.rank);
-	x = node_reshape(v, x, parts);
-	parts.dim[1] = times;
-	Attr attr = attr_ints("shape", parts.dim, 3);
-	x = node_call(v, OP_expand, &x, 1, &attr, 1);
-	s.dim[axis] *= times;
-	return node_reshape(v, x, s);
-}
-
-static int resample(Visit *v, int x, int axis, const ResizeAxis *a, const Taps *t)
-{
-	DType type = node_val(v, x)->type, sum = dtype_eq(type, F64) ? F64 : F32;
-	int64_t dim[] = { a->out, t->n };
-	void *weight = arena_alloc(v->im->arena, (size_t)dtype_bytes(sum, a->out * t->n) + 1);
-	for (int64_t i = 0; i < a->out * t->n; i++)
-		element_set(sum, weight, i, t->weight[i]);
-	int in[] = { node_cast(v, x, dtype_is_float(type) ? type : F32), node_const(v, I64, shape_of(2, dim), t->index),
-		node_const(v, sum, shape_of(2, dim), weight) };
-	Attr attr[] = { attr_int("axis", axis), attr_int("edge", 1) };
-	return node_cast(v, node_call(v, OP_resample, in, 3, attr, 2), type);
-}
-
 /* One axis; *inside: the elements of the result whose source is inside of the region, NULL: all. */
 static int resize_axis(Visit *v, int x, int axis, const Resize *r, const ResizeAxis *a, unsigned char **inside)
 {
@@ -196,28 +129,16 @@ static int resize_axis(Visit *v, int x, int axis, const Resize *r, const ResizeA
 	*inside = NULL;
 	if (!node_ok(v))
 		return x;
-	if (reach > MOST_TAPS / 2 || a->out > MOST_TAPS / (2 * reach)) {
-		node_fail(v, ERR_UNSUPPORTED, "its result has %lld elements of %lld taps along axis %d, which are too many",
-			(long long)a->out, (long long)(2 * reach), axis);
+	Taps t;
+	bool room = node_taps(v, axis, a->out, 2 * reach, &t);
+	unsigned char *in = room ? arena_alloc(v->im->arena, (size_t)a->out + 1) : NULL;
+	if (in == NULL)
 		return x;
-	}
-	Taps t = { .n = (int)(2 * reach) };
-	Arena *arena = v->im->arena;
-	t.index = arena_array(arena, int64_t, a->out * t.n);
-	t.weight = arena_array(arena, double, a->out * t.n);
-	t.inside = arena_array(arena, unsigned char, a->out);
-	make_taps(r, a, &t);
+	make_taps(r, a, &t, in);
 	for (int64_t i = 0; i < a->out; i++)
-		if (!t.inside[i])
-			*inside = t.inside;
-	if (!is_selection(&t, a->out))
-		return resample(v, x, axis, a, &t);
-	int64_t times = repetition(&t, a);
-	if (times > 0)
-		return times == 1 ? x : repeat(v, x, axis, times);
-	int in[] = { x, node_const(v, I64, shape_of(1, &a->out), t.index) };
-	Attr attr = attr_int("axis", axis);
-	return node_call(v, OP_gather, in, 2, &attr, 1);
+		if (!in[i])
+			*inside = in;
+	return node_resize_axis(v, x, axis, &t);
 }
 
 /* Numbers of input k that is not empty, one for each listed axis (`per` of them for each); NULL: none. */

@@ -4,7 +4,7 @@
  * a time, as one product of matrices: [both.., left.., summed..] by [both.., summed.., right..]. Each dimension of
  * `...` has a label of its own, which counts from the last one.
  */
-#include "frontend/onnx/rows.h"
+#include "frontend/node/compose.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -272,7 +272,7 @@ static int read_equation(Visit *v, Labelled *x, Labelled *out)
 	return node_ok(v) ? n : 0;
 }
 
-static void import_einsum(Visit *v)
+void node_einsum(Visit *v)
 {
 	Labelled x[MOST_OPERANDS], out = { 0 };
 	int n = read_equation(v, x, &out);
@@ -305,8 +305,3 @@ static void import_einsum(Visit *v)
 	bool copied = node_val(v, x[0].value)->kind == VALUE_CALL && x[0].value != node_value(v, 0);
 	node_set(v, 0, copied ? x[0].value : node_call1(v, OP_identity, x[0].value));
 }
-
-const NodeRow onnx_einsum_rows[] = {
-	{ "Einsum", 12, "", import_einsum },
-	{ NULL, 0, NULL, NULL },
-};
