@@ -124,29 +124,23 @@ Foreign foreign_by_signature(Bytes file)
 }
 
 /*
- * Top-level fields. CoreML: 1 (varint), 2 description, from 200 on the kind of model. SavedModel: 1 (the
- * varint 1), 2 meta graphs. GraphDef: 1 nodes. Caffe: 1 name, 100 layers. The last field of a cut file counts.
+ * Top-level fields. CoreML: 1 (varint), 2 description, from 200 on the kind of model. Caffe: 1 name, 100 layers. The
+ * last field of a cut file counts.
  */
 Foreign foreign_by_fields(Bytes file)
 {
-	bool nodes = false, graphs = false, coreml = false, caffe = false;
-	uint64_t version = 0;
+	bool nodes = false, coreml = false, caffe = false;
 	WireItem it;
 	for (int k = 0; k < 4096 && wire_next(&file, &it); k++) {
-		if (it.number == 1 && it.type == 0)
-			version = it.value;
 		nodes |= it.number == 1 && it.type == 2;
-		graphs |= it.number == 2 && it.type == 2;
 		coreml |= it.number >= 200 && it.number < 3000 && it.type == 2;
 		caffe |= it.number == 100 && it.type == 2;
 	}
 	if (coreml)
 		return named("a CoreML model");
-	if (version == 1 && graphs)
-		return named("a TensorFlow SavedModel");
 	if (caffe)
 		return named("a Caffe model");
-	return named(nodes ? "a TensorFlow graph or another protobuf model" : NULL);
+	return named(nodes ? "a protobuf model of an unknown kind" : NULL);
 }
 
 static bool has_file(const char *folder, const char *name)
@@ -159,7 +153,5 @@ static bool has_file(const char *folder, const char *name)
 
 Foreign foreign_folder(const char *path)
 {
-	if (has_file(path, "saved_model.pb"))
-		return named("a TensorFlow SavedModel");
 	return named(has_file(path, "Manifest.json") ? "a CoreML package" : NULL);
 }

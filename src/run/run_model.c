@@ -20,8 +20,8 @@
 #include "run/time.h"
 
 /*
- * Whether the host opens the model, and not the runtime. The host gets zoo names, which contain no slash, and files
- * that neither are bundles nor have the name of one.
+ * Whether the host opens the model, and not the runtime. The host gets zoo names, which contain no slash, folders, and
+ * files that neither are bundles nor have the name of one.
  */
 static bool is_hosts(const char *path)
 {
@@ -33,7 +33,7 @@ static bool is_hosts(const char *path)
 	if (stat(path, &st) != 0)
 		return errno == ENOENT && strchr(path, '/') == NULL;
 	if (!S_ISREG(st.st_mode))
-		return false;
+		return S_ISDIR(st.st_mode);
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return false;

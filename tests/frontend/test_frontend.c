@@ -25,8 +25,8 @@ static const struct {
 	{ "\x0a\x05\x0a\x03"
 	  "abc\x0a\x05\x0a\x03"
 	  "def",
-		14, "is a TensorFlow graph or another protobuf model" },
-	{ "\x08\x01\x12\x03\x0a\x01\x61", 7, "is a TensorFlow SavedModel" },
+		14, "is a protobuf model of an unknown kind" },
+	{ "\x08\x01\x12\x03\x0a\x01\x61", 7, "damaged at byte 6, in MetaGraphDef" },
 	{ "\x08\x01\x12\x00\xa2\x1f\x00", 7, "is a CoreML model" },
 	{ "\x08\x08\x12\x07pyt", 7, "damaged at byte 2, in ModelProto" },
 	{ "\x08\x08\x3a\x00\x42\x02\x10\x0d", 8, "the model has no results" },
@@ -67,7 +67,7 @@ START_TEST(names_and_folders)
 	save_bytes(in_folder(a, "saved_model.pb"), "x", 1);
 	Err err = { 0 };
 	ck_assert(frontend_load(a, folder, NULL, &err) == NULL);
-	ck_assert_msg(strstr(err.text, "is a TensorFlow SavedModel") != NULL, "%s", err.text);
+	ck_assert_msg(strstr(err.text, "damaged at byte 0, in SavedModel") != NULL, "%s", err.text);
 	arena_free(a);
 }
 END_TEST

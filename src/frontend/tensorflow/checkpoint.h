@@ -1,0 +1,24 @@
+/*
+ * A checkpoint: PREFIX.index lists its tensors, PREFIX.data-00000-of-00002 and its like hold them. Each block and
+ * tensor has a checksum, which is checked when it is read.
+ */
+#ifndef FRONTEND_TENSORFLOW_CHECKPOINT_H
+#define FRONTEND_TENSORFLOW_CHECKPOINT_H
+
+#include "frontend/tensorflow/graph.h"
+
+typedef struct TfCheckpoint TfCheckpoint;
+
+/* The ending of an index, by its last bytes. */
+bool tf_is_index(Bytes file);
+/* Reads PREFIX.index; shards are mapped when a tensor of theirs is read. */
+TfCheckpoint *tf_checkpoint_open(Arena *a, const char *prefix, Err *err);
+bool tf_checkpoint_has(const TfCheckpoint *c, const char *key);
+bool tf_checkpoint_read(TfCheckpoint *c, const char *key, NodeTensor *out, Err *err);
+
+/* Finds the key of each variable: which tensor the savers of the graph restore it from. */
+void tf_find_variables(TfGraphs *all);
+/* The value of a variable's node. */
+bool tf_variable(const TfGraphs *all, const char *node, NodeTensor *out, Err *err);
+
+#endif

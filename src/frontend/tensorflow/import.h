@@ -1,0 +1,14 @@
+/* TensorFlow's graphs, saved models and checkpoints as Dags. */
+#ifndef FRONTEND_TENSORFLOW_IMPORT_H
+#define FRONTEND_TENSORFLOW_IMPORT_H
+
+#include "frontend/format.h"
+#include "frontend/tensorflow/graph.h"
+
+/* A graph whose variables, if it has any, are there; the results and inputs are the signature's, or the graph's own. */
+Dag *tf_import(TfGraphs *all, const char *path, const TfInterface *signature, const ModelArgs *args, Err *err);
+
+/* The rows of all operators. */
+const NodeFormat *tf_format(void);
+
+#endif

@@ -1,0 +1,82 @@
+/*
+ * The field tables of tensorflow/proto.def for the wire reader, and TensorFlow's element types.
+ */
+#include "frontend/tensorflow/proto.h"
+
+#include <string.h>
+
+#define ROW(S, m, k, kind, many, message) { #m, k, kind, many, offsetof(S, m), message },
+#define INT(S, m, k) ROW(S, m, k, WIRE_INT, false, NULL)
+#define FLOAT(S, m, k) ROW(S, m, k, WIRE_FLOAT, false, NULL)
+#define FIXED(S, m, k) ROW(S, m, k, WIRE_FLOAT, false, NULL)
+#define TEXT(S, m, k) ROW(S, m, k, WIRE_TEXT, false, NULL)
+#define BYTES(S, m, k) ROW(S, m, k, WIRE_BYTES, false, NULL)
+#define INTS(S, m, k) ROW(S, m, k, WIRE_INT, true, NULL)
+#define FLOATS(S, m, k) ROW(S, m, k, WIRE_FLOAT, true, NULL)
+#define DOUBLES(S, m, k) ROW(S, m, k, WIRE_DOUBLE, true, NULL)
+#define TEXTS(S, m, k) ROW(S, m, k, WIRE_TEXT, true, NULL)
+#define BLOBS(S, m, k) ROW(S, m, k, WIRE_BYTES, true, NULL)
+#define ONE(S, m, k, T) ROW(S, m, k, WIRE_MSG, false, &T##_message)
+#define MANY(S, m, k, T) ROW(S, m, k, WIRE_MSG, true, &T##_message)
+#define MESSAGE(S, schema, rows) \
+	static const WireField S##_field[] = { rows }; \
+	const WireMessage S##_message = { schema, sizeof(S), S##_field, S##_rows };
+#include "frontend/tensorflow/proto.def"
+#include "frontend/tensorflow/proto_end.def"
+
+static const struct {
+	const char *name;
+	bool known;
+	DType type;
+} types[] = {
+	[0] = { "DT_INVALID", false, { 0, 0, 0 } },
+	[1] = { "DT_FLOAT", true, { DT_FLOAT, 32, 1 } },
+	[2] = { "DT_DOUBLE", true, { DT_FLOAT, 64, 1 } },
+	[3] = { "DT_INT32", true, { DT_INT, 32, 1 } },
+	[4] = { "DT_UINT8", true, { DT_UINT, 8, 1 } },
+	[5] = { "DT_INT16", true, { DT_INT, 16, 1 } },
+	[6] = { "DT_INT8", true, { DT_INT, 8, 1 } },
+	[7] = { "DT_STRING", false, { 0, 0, 0 } },
+	[8] = { "DT_COMPLEX64", false, { 0, 0, 0 } },
+	[9] = { "DT_INT64", true, { DT_INT, 64, 1 } },
+	[10] = { "DT_BOOL", true, { DT_BOOL, 8, 1 } },
+	[11] = { "DT_QINT8", true, { DT_INT, 8, 1 } },
+	[12] = { "DT_QUINT8", true, { DT_UINT, 8, 1 } },
+	[13] = { "DT_QINT32", true, { DT_INT, 32, 1 } },
+	[14] = { "DT_BFLOAT16", true, { DT_BFLOAT, 16, 1 } },
+	[15] = { "DT_QINT16", true, { DT_INT, 16, 1 } },
+	[16] = { "DT_QUINT16", true, { DT_UINT, 16, 1 } },
+	[17] = { "DT_UINT16", true, { DT_UINT, 16, 1 } },
+	[18] = { "DT_COMPLEX128", false, { 0, 0, 0 } },
+	[19] = { "DT_HALF", true, { DT_FLOAT, 16, 1 } },
+	[20] = { "DT_RESOURCE", false, { 0, 0, 0 } },
+	[21] = { "DT_VARIANT", false, { 0, 0, 0 } },
+	[22] = { "DT_UINT32", true, { DT_UINT, 32, 1 } },
+	[23] = { "DT_UINT64", true, { DT_UINT, 64, 1 } },
+};
+enum { NTYPE = sizeof types / sizeof *types, REFERENCE = 100 };
+
+bool tf_type_from(int64_t code, DType *out)
+{
+	if (code > REFERENCE)
+		code -= REFERENCE;
+	if (code < 0 || code >= NTYPE || !types[code].known)
+		return false;
+	*out = types[code].type;
+	return true;
+}
+
+const char *tf_type_name(int64_t code)
+{
+	if (code > REFERENCE)
+		code -= REFERENCE;
+	return code < 0 || code >= NTYPE ? "an unknown type" : types[code].name;
+}
+
+const TfValue *tf_attr(const TfNode *n, const char *key)
+{
+	for (size_t k = 0; k < n->attr.n; k++)
+		if (strcmp(tf_text(n->attr.at[k].key), key) == 0)
+			return n->attr.at[k].value;
+	return NULL;
+}

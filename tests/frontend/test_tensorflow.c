@@ -1,0 +1,222 @@
+/* TensorFlow: graphs against the Dags that they become, refusals, real files, checkpoints, damaged files. */
+#include "evaluate.h"
+#include "folder.h"
+#include "graph_text.h"
+
+#include "base/rng.h"
+#include "frontend/node/operators.h"
+#include "frontend/tensorflow/import.h"
+#include "tensorflow_become.inc"
+#include "tensorflow_refused.inc"
+
+static Bytes graph_bytes(Arena *a, const char *text)
+{
+	Text out = { .arena = a };
+	wire_write(&out, &TfGraph_message, graph_text(a, text));
+	return (Bytes){ (const unsigned char *)text_str(&out), out.n };
+}
+
+START_TEST(graphs_become_dags)
+{
+	Arena *a = arena_new();
+	Err err = { 0 };
+	Dag *d = frontend_load_bytes(a, "graph.pb", graph_bytes(a, become[_i].graph), NULL, &err);
+	ck_assert_msg(d != NULL, "%s\n%s: %s\n%s", become[_i].graph, err.place, err.text, err.items);
+	const char *text = dag_str(a, d);
+	for (int k = 0; k < LEN(become[_i].want) && become[_i].want[k] != NULL; k++)
+		ck_assert_msg(strstr(text, become[_i].want[k]) != NULL, "%s\nlacks \"%s\":\n%s", become[_i].graph,
+			become[_i].want[k], text);
+	ck_assert_msg(become[_i].lacks == NULL || strstr(text, become[_i].lacks) == NULL, "%s\nhas \"%s\":\n%s",
+		become[_i].graph, become[_i].lacks, text);
+	arena_free(a);
+}
+END_TEST
+
+START_TEST(graphs_are_refused)
+{
+	Arena *a = arena_new();
+	Err err = { 0 };
+	Dag *d = frontend_load_bytes(a, "graph.pb", graph_bytes(a, refused[_i].graph), NULL, &err);
+	ck_assert_msg(d == NULL, "%s\nbecame\n%s", refused[_i].graph, d != NULL ? dag_str(a, d) : "");
+	ck_assert_msg(strstr(err.text, refused[_i].why) != NULL, "%s\nrefused: %s\nnot: %s", refused[_i].graph, err.text,
+		refused[_i].why);
+	arena_free(a);
+}
+END_TEST
+
+/* Cut and flipped bytes of all graphs: a Dag that checks, or one sentence. */
+START_TEST(damaged_graphs_are_refused)
+{
+	Rng rng = rng_seed((uint64_t)_i + 1);
+	for (int k = 0; k < LEN(become); k++) {
+		Arena *a = arena_new();
+		Bytes b = graph_bytes(a, become[k].graph);
+		unsigned char *at = arena_copy(a, b.at, b.n);
+		Err err = { 0 };
+		for (int flips = (int)rng_below(&rng, 4); flips >= 0; flips--)
+			at[rng_below(&rng, b.n)] ^= (unsigned char)(1u << rng_below(&rng, 8));
+		b = (Bytes){ at, rng_below(&rng, 2) == 0 ? b.n : rng_below(&rng, b.n) };
+		Dag *d = frontend_load_bytes(a, "graph.pb", b, NULL, &err);
+		ck_assert_msg((d == NULL) == (err.code != ERR_NONE), "graph %d, round %d", k, _i);
+		ck_assert(d == NULL || dag_check(d, &err));
+		arena_free(a);
+	}
+}
+END_TEST
+
+/* ---- real files */
+
+static const char *shared(Arena *a, const char *name)
+{
+	const char *data = getenv("DLC_TEST_DATA");
+	return arena_printf(a, "%s/models/tensorflow/%s", data != NULL ? data : SOURCE_ROOT "/../shared", name);
+}
+
+/* The f32 elements at the end of an .npy file; NULL: there is none. */
+static const float *read_npy(Arena *a, const char *path, int64_t *rows)
+{
+	Bytes b;
+	Err err = { 0 };
+	if (!file_read(a, path, 1 << 26, &b, &err) || b.n < 10)
+		return NULL;
+	size_t head = 10 + b.at[8] + 256u * b.at[9];
+	const char *shape = strstr((const char *)b.at + 10, "'shape': (");
+	ck_assert(shape != NULL && strstr((const char *)b.at + 10, "'<f4'") != NULL && head <= b.n);
+	*rows = strtoll(shape + strlen("'shape': ("), NULL, 10);
+	return arena_copy(a, b.at + head, b.n - head);
+}
+
+static const char *const networks[] = { "mobilenet_025", "mixed_layers", "rnn" };
+
+/* TensorFlow's own results, from the frozen graph and from the SavedModel. */
+START_TEST(networks_give_tensorflows_results)
+{
+	Arena *a = arena_new();
+	Err err = { 0 };
+	int64_t rows = 0, ignored;
+	const char *name = networks[_i / 2], *ending = _i % 2 == 0 ? ".frozen.pb" : "";
+	const float *x = read_npy(a, shared(a, arena_printf(a, "generated/%s.data.npy", name)), &rows);
+	const float *want = read_npy(a, shared(a, arena_printf(a, "generated/%s.out.npy", name)), &ignored);
+	if (x == NULL || want == NULL) {
+		suite_skip(name, "no models in DLC_TEST_DATA");
+		arena_free(a);
+		return;
+	}
+	const char *path = shared(a, arena_printf(a, "generated/%s%s", name, ending));
+	Dag *d = frontend_load(a, path, &(ModelArgs){ .batch = rows }, &err);
+	ck_assert_msg(d != NULL, "%s: %s\n%s", err.place, err.text, err.items);
+	ck_assert_int_eq(d->input.n, 1);
+	void **out = evaluate(a, d, (const void *const[]){ x }, &err);
+	ck_assert_msg(out != NULL, "%s", err.text);
+	int64_t n = shape_elements(d->value.at[d->output.at[0]].shape);
+	const float *y = out[0];
+	for (int64_t k = 0; k < n; k++)
+		ck_assert_float_eq_tol(y[k], want[k], 1e-4);
+	arena_free(a);
+}
+END_TEST
+
+/* ---- a checkpoint that is damaged or lacks a part */
+
+static const char *const parts[] = { "saved_model.pb", "variables/variables.index",
+	"variables/variables.data-00000-of-00001" };
+
+static const struct {
+	int part;
+	int64_t cut;  /* bytes that stay; 0: the file is removed, -1: all */
+	int64_t flip; /* a byte that is changed, from the end where negative; 0: none */
+	const char *why;
+} broken[] = {
+	{ 0, 20000, 0, "it says to be longer than what is left of the file" },
+	{ 1, 0, 0, "are in a checkpoint: name its .index file" },
+	{ 1, 40, 0, "it does not end as one does" },
+	{ 1, -1, -1, "it does not end as one does" },
+	{ 1, -1, 20, "a block has another checksum than was stored" },
+	{ 2, 0, 0, "there is no such file" },
+	{ 2, 1000, 0, "lies outside of its data file, which has 1000 bytes" },
+	{ 2, -1, 20000, "is damaged: its checksum is another one" },
+};
+
+START_TEST(broken_checkpoints_are_refused)
+{
+	Arena *a = arena_new();
+	Err err = { 0 };
+	Bytes b;
+	mkdir(in_folder(a, "variables"), 0700);
+	for (int k = 0; k < LEN(parts); k++) {
+		if (!file_read(a, shared(a, arena_printf(a, "generated/rnn/%s", parts[k])), 1 << 26, &b, &err)) {
+			suite_skip("rnn", "no models in DLC_TEST_DATA");
+			arena_free(a);
+			return;
+		}
+		unsigned char *at = arena_copy(a, b.at, b.n);
+		bool here = k == broken[_i].part;
+		int64_t flip = broken[_i].flip;
+		if (here && flip != 0)
+			at[flip < 0 ? (int64_t)b.n + flip : flip] ^= 0x55;
+		if (!here || broken[_i].cut != 0)
+			save_bytes(
+				in_folder(a, parts[k]), (const char *)at, here && broken[_i].cut > 0 ? (size_t)broken[_i].cut : b.n);
+	}
+	Dag *d = frontend_load(a, folder, NULL, &err);
+	ck_assert_msg(d == NULL && strstr(err.text, broken[_i].why) != NULL, "%d: %s: %s", _i, err.place, err.text);
+	arena_free(a);
+}
+END_TEST
+
+/* Graphs without variables, and an index alone. */
+START_TEST(formats_are_told_apart)
+{
+	static const struct {
+		const char *name, *why;
+	} rows[] = { { "tensorflow-onnx/ae0/frozen.pb", NULL }, { "tensorflow-onnx/fc-layers/frozen.pb", NULL },
+		{ "tensorflow-onnx/saved_model_with_redundant_inputs", NULL },
+		{ "tensorflow-onnx/saved_model_with_redundant_inputs/saved_model.pb", NULL },
+		{ "tensorflow-onnx/regression/graphdef/frozen.pb", "does not say the shape of input 'X'" },
+		{ "web-data/placeholder.pb", "does not say the shape of input 'Placeholder'" },
+		{ "tensorflow-onnx/regression/checkpoint/model.index", "is the index of a checkpoint" } };
+	Arena *a = arena_new();
+	struct stat st;
+	for (int k = 0; k < LEN(rows); k++) {
+		Err err = { 0 };
+		if (stat(shared(a, rows[k].name), &st) != 0) {
+			suite_skip(rows[k].name, "no models in DLC_TEST_DATA");
+			continue;
+		}
+		Dag *d = frontend_load(a, shared(a, rows[k].name), NULL, &err);
+		ck_assert_msg((d != NULL) == (rows[k].why == NULL), "%s: %s", rows[k].name, err.text);
+		ck_assert_msg(d != NULL || strstr(err.text, rows[k].why) != NULL, "%s: %s", rows[k].name, err.text);
+	}
+	arena_free(a);
+}
+END_TEST
+
+/* docs/tensorflow.md names each operator that has a row. */
+START_TEST(operators_are_documented)
+{
+	Arena *a = arena_new();
+	Err err = { 0 };
+	Bytes page;
+	const NodeFormat *f = tf_format();
+	ck_assert_msg(file_read(a, SOURCE_ROOT "/docs/tensorflow.md", 1 << 20, &page, &err), "%s", err.text);
+	for (const NodeRow *const *list = f->lists; *list != NULL; list++)
+		for (const NodeRow *r = *list; r->name != NULL; r++)
+			ck_assert_msg(strstr((const char *)page.at, arena_printf(a, "`%s`", r->name)) != NULL,
+				"docs/tensorflow.md lacks `%s`", r->name);
+	arena_free(a);
+}
+END_TEST
+
+int main(void)
+{
+	TCase *tc = tcase_create("tensorflow");
+	tcase_add_checked_fixture(tc, make_folder, remove_folder);
+	tcase_add_loop_test(tc, graphs_become_dags, 0, LEN(become));
+	tcase_add_loop_test(tc, graphs_are_refused, 0, LEN(refused));
+	tcase_add_loop_test(tc, damaged_graphs_are_refused, 0, suite_count(40, 10, 400));
+	tcase_add_loop_test(tc, networks_give_tensorflows_results, 0, 2 * LEN(networks));
+	tcase_add_loop_test(tc, broken_checkpoints_are_refused, 0, LEN(broken));
+	tcase_add_test(tc, formats_are_told_apart);
+	tcase_add_test(tc, operators_are_documented);
+	return run_suite("tensorflow", tc);
+}
