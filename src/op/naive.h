@@ -87,6 +87,7 @@ void naive_conv(Naive *nv);
 void naive_conv_transpose(Naive *nv);
 void naive_max_pool_place(Naive *nv);
 void naive_pool(Naive *nv);
+void naive_fold(Naive *nv);
 void naive_lrn(Naive *nv);
 void naive_dense(Naive *nv);
 void naive_det(Naive *nv);

@@ -170,6 +170,37 @@ void naive_conv_transpose(Naive *nv)
 		round_result(nv, acc, out);
 }
 
+/* Each element of the result is the sum of the windows' elements that lie there; an element of x is read once. */
+void naive_fold(Naive *nv)
+{
+	Ir *ir = nv->ir;
+	Window win;
+	op_fold_window(nv->d, nv->c, &win, NULL);
+	const Value *x = naive_in(nv, 0), *y = naive_out(nv, 0);
+	Buf *out = naive_buf(nv, nv->c->out[0]);
+	DType acc_type = naive_acc(nv, y->type);
+	Buf *acc = dtype_eq(out->type, acc_type) ? out : naive_work(nv, "acc", acc_type, y->shape);
+	Nest nest = { .nv = nv };
+	const Expr *at_y[DAG_MAX_RANK], *at_x[DAG_MAX_RANK], *tap[WINDOW_MAX], *zero = ir_const(ir, acc_type, 0);
+	at_x[0] = at_y[0] = nest_axis(&nest, "n", ITER_SPATIAL, x->shape.dim[0]);
+	at_x[1] = at_y[1] = nest_axis(&nest, "c", ITER_SPATIAL, x->shape.dim[1]);
+	spatial_axes(&nest, &win, &at_y[2]);
+	tap_axes(&nest, &win, tap);
+	Taps t = find_sources(nv, &win, &at_y[2], tap);
+	for (int k = 0; k < win.n; k++) {
+		at_x[2 + k] = tap[k];
+		at_x[2 + win.n + k] = t.at[k];
+	}
+	const Expr *v = zero;
+	if (shape_elements(x->shape) > 0)
+		v = naive_load(nv, 0, at_x, acc_type);
+	if (t.inside != NULL)
+		v = ir_select(ir, t.inside, v, zero);
+	nest_close(&nest, NULL, naive_store(nv, acc, at_y, zero), ir_reduce(ir, "sum", acc, at_y, acc->rank, v));
+	if (acc != out)
+		round_result(nv, acc, out);
+}
+
 /* The number of taps of a window that lie in [-lo, n + hi) of one dimension, as an expression of its position. */
 static const Expr *count_taps(Naive *nv, const Window *w, int k, const Expr *out, bool count_pad)
 {

@@ -175,6 +175,11 @@ bool op_normalise(Arena *a, const Dag *d, OpCall *c, Err *err)
 		ceil_as_pads(a, d, c); /* an empty list would keep the rule from reading the window */
 		drop_if_all(c, "pads", 2 * (rank_of(d, c) - 2), 0);
 		break;
+	case OP_fold:
+		drop_if_all(c, "strides", rank_of(d, c) / 2 - 1, 1);
+		drop_if_all(c, "dilations", rank_of(d, c) / 2 - 1, 1);
+		drop_if_all(c, "pads", 2 * (rank_of(d, c) / 2 - 1), 0);
+		break;
 	case OP_softmax:
 	case OP_log_softmax: /* the last axis is -1, whatever the rank */
 		count_axis_from_front(d, c);

@@ -37,6 +37,7 @@ bool infer_dense(const Dag *d, const OpCall *c, Value *out, Err *err);
 bool infer_det(const Dag *d, const OpCall *c, Value *out, Err *err);
 bool infer_matmul(const Dag *d, const OpCall *c, Value *out, Err *err);
 bool infer_batch_norm(const Dag *d, const OpCall *c, Value *out, Err *err);
+bool infer_fold(const Dag *d, const OpCall *c, Value *out, Err *err);
 bool infer_lrn(const Dag *d, const OpCall *c, Value *out, Err *err);
 bool infer_binary(const Dag *d, const OpCall *c, Value *out, Err *err);
 bool infer_mod(const Dag *d, const OpCall *c, Value *out, Err *err);

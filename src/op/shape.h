@@ -28,6 +28,8 @@ typedef struct Window {
 
 /* The window of conv, conv_transpose or a pooling; fails with the refusal of the shape rule. */
 bool op_window(const Dag *d, const OpCall *c, Window *w, Err *err);
+/* Of fold: `in` are the places of windows, `out` is what they lie in. */
+bool op_fold_window(const Dag *d, const OpCall *c, Window *w, Err *err);
 
 /* NumPy's rule for two shapes; false if they do not fit. */
 bool shape_broadcast(Shape a, Shape b, Shape *out);

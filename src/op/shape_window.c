@@ -62,6 +62,35 @@ bool op_window(const Dag *d, const OpCall *c, Window *w, Err *err)
 	return true;
 }
 
+bool op_fold_window(const Dag *d, const OpCall *c, Window *w, Err *err)
+{
+	const Shape *x = &op_in(d, c, 0)->shape;
+	int64_t pads[2 * WINDOW_MAX];
+	*w = (Window){ .n = x->rank / 2 - 1 };
+	if (x->rank % 2 != 0 || w->n < 1 || w->n > WINDOW_MAX)
+		return op_refuse(c, err, "x has %d dimensions, but must have 4, 6 or 8", x->rank);
+	if (!read_ints(c, "size", w->n, 1, LARGEST_STEP, 0, w->out, err) ||
+		!read_ints(c, "strides", w->n, 1, LARGEST_STEP, 1, w->stride, err) ||
+		!read_ints(c, "dilations", w->n, 1, LARGEST_STEP, 1, w->dilation, err) ||
+		!read_ints(c, "pads", 2 * w->n, 0, LARGEST_STEP, 0, pads, err))
+		return false;
+	for (int k = 0; k < w->n; k++) {
+		w->kernel[k] = x->dim[2 + k];
+		w->in[k] = x->dim[2 + w->n + k];
+		w->lo[k] = pads[k];
+		w->hi[k] = pads[w->n + k];
+		if (w->out[k] < 1 || w->kernel[k] < 1 || w->kernel[k] > LARGEST_STEP)
+			return op_refuse(c, err, "windows of %lld do not lie in a dimension of %lld", (long long)w->kernel[k],
+				(long long)w->out[k]);
+		int64_t room = w->out[k] + w->lo[k] + w->hi[k] - (w->kernel[k] - 1) * w->dilation[k] - 1;
+		int64_t places = room < 0 ? 0 : room / w->stride[k] + 1;
+		if (w->in[k] != places)
+			return op_refuse(c, err, "x has %lld windows in spatial dimension %d, which has room for %lld",
+				(long long)w->in[k], k, (long long)places);
+	}
+	return true;
+}
+
 static void set_window(Value *out, const Value *x, int64_t channels, const Window *w)
 {
 	set_like(out, x);
@@ -156,6 +185,17 @@ bool infer_pool(const Dag *d, const OpCall *c, Value *out, Err *err)
 	if (!need_number(c, x, err) || !op_window(d, c, &win, err))
 		return false;
 	set_window(out, x, x->shape.dim[1], &win);
+	return true;
+}
+
+bool infer_fold(const Dag *d, const OpCall *c, Value *out, Err *err)
+{
+	const Value *x = op_in(d, c, 0);
+	Window win;
+	if (!need_number(c, x, err) || !op_fold_window(d, c, &win, err))
+		return false;
+	set_window(out, x, x->shape.dim[1], &win);
+	out->shape.rank = 2 + win.n;
 	return true;
 }
 

@@ -139,6 +139,24 @@ static double conv_transpose(const Env *e)
 	return sum;
 }
 
+/* The elements of all windows that lie where the result's element does. */
+static double fold(const Env *e)
+{
+	const Tensor *x = e->in[0];
+	int sp = x->shape.rank / 2 - 1;
+	double sum = 0;
+	for (int64_t i = 0, n = shape_elements(x->shape); i < n; i++) {
+		int64_t p[DAG_MAX_RANK];
+		unravel(x->shape, i, p);
+		bool meets = p[0] == e->idx[0] && p[1] == e->idx[1];
+		for (int s = 0; s < sp; s++)
+			meets &= p[2 + sp + s] * item(e->c, "strides", s, 1) + p[2 + s] * item(e->c, "dilations", s, 1) ==
+				e->idx[2 + s] + item(e->c, "pads", s, 0);
+		sum += meets ? x->v[i] : 0;
+	}
+	return sum;
+}
+
 static double pool(const Env *e)
 {
 	const Tensor *x = e->in[0];
@@ -448,6 +466,7 @@ static double element(const Env *e, Shape out, int result)
 	case OP_dense: return dense(e);
 	case OP_matmul: return matmul(e);
 	case OP_conv_transpose: return conv_transpose(e);
+	case OP_fold: return fold(e);
 	case OP_det: return ref_det(e);
 	case OP_max_pool:
 	case OP_max_pool_place:

@@ -67,6 +67,7 @@ bool write_log1p(const Call *k);
 
 bool write_gather(const Call *k);
 bool write_resample(const Call *k);
+bool write_fold(const Call *k);
 bool write_scatter(const Call *k);
 int scatter_opset(const OpCall *c);
 bool onnx_write_attention(const Call *k);

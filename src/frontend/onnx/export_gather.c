@@ -131,6 +131,30 @@ bool write_resample(const Call *k)
 	return true;
 }
 
+/* Col2Im, whose input has a channel for each element of a window. */
+bool write_fold(const Call *k)
+{
+	const Shape *x = &k->o->dag->value.at[k->c->in[0]].shape, *y = &k->o->dag->value.at[k->c->out[0]].shape;
+	int n = y->rank - 2, count;
+	Shape flat = { .rank = 3, .dim = { x->dim[0], x->dim[1], 1 } };
+	for (int i = 0; i < n; i++) {
+		flat.dim[1] *= x->dim[2 + i];
+		flat.dim[2] *= x->dim[2 + n + i];
+	}
+	const char *in = reshaped(k, k->in[0], flat, out_name(k->o, k->out[0]));
+	OutNode fold = out_begin(k->o, "Col2Im");
+	out_input(&fold, in);
+	out_input(&fold, out_const_ints(k->o, k->out[0], &y->dim[2], n));
+	out_input(&fold, out_const_ints(k->o, k->out[0], &x->dim[2], n));
+	static const char *const same[] = { "strides", "pads", "dilations" };
+	for (int i = 0; i < 3; i++) {
+		const int64_t *at = op_ints(k->c, same[i], &count);
+		if (at != NULL)
+			out_ints(&fold, same[i], at, count);
+	}
+	return end(k, &fold);
+}
+
 int scatter_opset(const OpCall *c)
 {
 	const char *reduction = op_text(c, "reduction");

@@ -397,6 +397,7 @@ static const struct {
 } rows[OP_COUNT] = {
 	[OP_conv] = { "Conv", conv },
 	[OP_conv_transpose] = { "ConvTranspose", conv },
+	[OP_fold] = { "Col2Im", write_fold, 18 },
 	[OP_dense] = { "Gemm", dense },
 	[OP_matmul] = { "MatMul", matmul },
 	[OP_max_pool] = { "MaxPool", pool },

@@ -1,7 +1,8 @@
 /*
  * Rows that read an image at computed places: AffineGrid makes the places, GridSample and RoiAlign read there, Col2Im
- * adds up what overlaps. Places are arithmetic on tensors; reading is one resample over all spatial dimensions, taken
- * as one, with an index and a weight for each tap. A tap outside has an index that no element has, so it counts 0.
+ * adds up what overlaps (fold). Places are arithmetic on tensors; reading is one resample over all spatial dimensions,
+ * taken as one, with an index and a weight for each tap. A tap outside has an index that no element has, so it counts
+ * 0.
  */
 #include "frontend/onnx/rows.h"
 
@@ -413,7 +414,7 @@ static void import_roi_align(Visit *v)
 
 typedef struct Fold {
 	int rank;
-	int64_t image[SPATIAL], block[SPATIAL], dilation[SPATIAL], stride[SPATIAL], pad[2 * SPATIAL], count[SPATIAL];
+	int64_t dilation[SPATIAL], stride[SPATIAL], pad[2 * SPATIAL], count[SPATIAL];
 } Fold;
 
 /* n numbers of an attribute, at least `least`; without it all are `otherwise`. */
@@ -430,22 +431,6 @@ static void read_each(Visit *v, const char *name, int n, int64_t otherwise, int6
 	}
 }
 
-/* The element of [tap, block] that lies at an element of the image; -1 - all: none. */
-static int64_t folded(const Fold *f, int64_t pixel, int64_t tap, int64_t taps, int64_t blocks)
-{
-	int64_t block = 0, step = 1, t = tap;
-	for (int k = f->rank - 1; k >= 0; k--) {
-		int64_t at = pixel % f->image[k] + f->pad[k] - t % f->block[k] * f->dilation[k];
-		if (at < 0 || at % f->stride[k] != 0 || at / f->stride[k] >= f->count[k])
-			return -1 - taps * blocks;
-		block += at / f->stride[k] * step;
-		step *= f->count[k];
-		pixel /= f->image[k];
-		t /= f->block[k];
-	}
-	return tap * blocks + block;
-}
-
 static void import_col2im(Visit *v)
 {
 	const Item *x = node_need(v, 0);
@@ -459,43 +444,31 @@ static void import_col2im(Visit *v)
 	read_each(v, "dilations", f.rank, 1, 1, f.dilation);
 	read_each(v, "strides", f.rank, 1, 1, f.stride);
 	read_each(v, "pads", 2 * f.rank, 0, 0, f.pad);
-	int64_t pixels = 1, taps = 1, blocks = 1;
+	int64_t taps = 1, blocks = 1;
 	for (int k = 0; k < f.rank && node_ok(v); k++) {
-		f.image[k] = image[k];
-		f.block[k] = block[k];
 		if (image[k] < 1 || image[k] > 1 << 20 || block[k] < 1 || block[k] > 1 << 20) {
 			node_fail(v, ERR_INPUT, "no block of %lld fits an image of %lld", (long long)block[k], (long long)image[k]);
 			return;
 		}
 		int64_t room = image[k] + f.pad[k] + f.pad[f.rank + k] - f.dilation[k] * (block[k] - 1) - 1;
 		f.count[k] = room < 0 ? 0 : room / f.stride[k] + 1;
-		pixels = pixels > MOST_SAMPLED ? pixels : pixels * image[k];
-		taps = taps > MOST_SAMPLED ? taps : taps * block[k];
-		blocks = blocks > MOST_SAMPLED ? blocks : blocks * f.count[k];
+		taps *= block[k];
+		blocks = blocks > (int64_t)1 << 40 ? blocks : blocks * f.count[k]; /* more than a dimension has */
 	}
-	if (node_ok(v) && (pixels > MOST_SAMPLED || taps > MOST_SAMPLED / pixels))
-		node_fail(v, ERR_UNSUPPORTED, "its image has more than %d places to add", MOST_SAMPLED);
 	if (node_ok(v) && (x->shape.dim[1] % taps != 0 || x->shape.dim[2] != blocks))
 		node_fail(v, ERR_TYPE, "its input of %lld and %lld does not hold blocks of %lld, %lld times",
 			(long long)x->shape.dim[1], (long long)x->shape.dim[2], (long long)taps, (long long)blocks);
 	if (!node_ok(v))
 		return;
-	int64_t n = x->shape.dim[0], channels = x->shape.dim[1] / taps, all[] = { n, channels, taps * blocks };
-	int64_t dim[] = { pixels, taps }, *index = arena_array(v->im->arena, int64_t, pixels * taps + 1);
-	for (int64_t p = 0; p < pixels; p++)
-		for (int64_t t = 0; t < taps; t++)
-			index[p * taps + t] = folded(&f, p, t, taps, blocks);
-	DType type = x->type, sum = dtype_eq(type, F64) ? F64 : F32;
-	int one = node_number(v, sum, 1);
-	Attr shape = attr_ints("shape", dim, 2), axis = attr_int("axis", 2);
-	int image_in = node_reshape(v, node_value(v, 0), shape_of(3, all));
-	int in[] = { dtype_is_float(type) ? image_in : node_cast(v, image_in, F32),
-		node_const(v, I64, shape_of(2, dim), index), node_call(v, OP_expand, &one, 1, &shape, 1) };
-	int y = node_cast(v, node_call(v, OP_resample, in, 3, &axis, 1), type);
-	Shape out = { .rank = f.rank + 2, .dim = { n, channels } };
-	for (int k = 0; k < f.rank; k++)
-		out.dim[2 + k] = f.image[k];
-	node_set(v, 0, node_reshape(v, y, out));
+	Shape windows = { .rank = 2 + 2 * f.rank, .dim = { x->shape.dim[0], x->shape.dim[1] / taps } };
+	for (int k = 0; k < f.rank; k++) {
+		windows.dim[2 + k] = block[k];
+		windows.dim[2 + f.rank + k] = f.count[k];
+	}
+	Attr attr[] = { attr_ints("size", image, f.rank), attr_ints("strides", f.stride, f.rank),
+		attr_ints("pads", f.pad, 2 * f.rank), attr_ints("dilations", f.dilation, f.rank) };
+	int in = node_reshape(v, node_value(v, 0), windows);
+	node_set(v, 0, node_call(v, OP_fold, &in, 1, attr, 4));
 }
 
 const NodeRow onnx_sample_rows[] = {
