@@ -1,6 +1,8 @@
 /* Products and determinants: dense, matmul, det. Loops of batch dimensions b0, b1, ..., then m, n, k. */
 #include "op/naive.h"
 
+#include <string.h>
+
 static const char *const batch_axes[] = { "b0", "b1", "b2", "b3", "b4", "b5", "b6", "b7" };
 
 static void finish(Naive *nv, Nest *nest, const Expr *const *at, Buf *acc, const Expr *start, const Expr *product)
@@ -83,28 +85,28 @@ void naive_matmul(Naive *nv)
 
 /*
  * Gaussian elimination with partial pivoting in a copy of the matrix. A matrix is one instance of the block; the loops
- * inside are serial. Rows r and c are exchanged by looking at every row below c, so no index depends on data.
+ * inside are serial. Elements of neighbouring matrices lie side by side in the copy, for lanes.
  */
 typedef struct Elimination {
 	Naive *nv;
 	Nest nest;
 	int batch;
-	const Expr *at[DAG_MAX_RANK]; /* of the matrix; the last two are free */
+	const Expr *at[DAG_MAX_RANK]; /* of the matrix */
 	Buf *copy, *product, *most, *pivot;
 } Elimination;
 
 static const Expr *at_cell(Elimination *e, const Expr *row, const Expr *column)
 {
-	e->at[e->batch] = row;
-	e->at[e->batch + 1] = column;
-	return ir_load(e->nv->ir, e->copy, e->at, e->batch + 2);
+	const Expr *at[DAG_MAX_RANK] = { row, column };
+	memcpy(&at[2], e->at, sizeof *at * (size_t)e->batch);
+	return ir_load(e->nv->ir, e->copy, at, e->batch + 2);
 }
 
 static Stmt *set_cell(Elimination *e, const Expr *row, const Expr *column, const Expr *value)
 {
-	e->at[e->batch] = row;
-	e->at[e->batch + 1] = column;
-	return ir_store(e->nv->ir, e->copy, e->at, e->batch + 2, value);
+	const Expr *at[DAG_MAX_RANK] = { row, column };
+	memcpy(&at[2], e->at, sizeof *at * (size_t)e->batch);
+	return ir_store(e->nv->ir, e->copy, at, e->batch + 2, value);
 }
 
 static const Expr *of_matrix(const Elimination *e, const Buf *b)
@@ -141,15 +143,15 @@ static Stmt *find_pivot(Elimination *e, const Expr *c, const Expr *n)
 static Stmt *exchange_rows(Elimination *e, const Expr *c, const Expr *n)
 {
 	Ir *ir = e->nv->ir;
-	const char *row = loop_name(e->nv, "r"), *column = loop_name(e->nv, "j");
-	const char *upper = loop_name(e->nv, "upper"), *lower = loop_name(e->nv, "lower");
-	const Expr *r = ir_idx(ir, row), *j = ir_idx(ir, column), *here = ir_eq(ir, r, of_matrix(e, e->pivot));
+	const char *column = loop_name(e->nv, "j"), *upper = loop_name(e->nv, "upper"), *lower = loop_name(e->nv, "lower");
+	const Expr *j = ir_idx(ir, column), *last = ir_sub(ir, n, ir_int(ir, 1));
+	const Expr *r = ir_max(ir, ir_int(ir, 0), ir_min(ir, last, of_matrix(e, e->pivot))); /* for proofs */
 	const Expr *a = ir_var(ir, upper, e->copy->type), *b = ir_var(ir, lower, e->copy->type);
 	Stmt *s = ir_let(ir, upper, at_cell(e, c, j));
 	ir_seq(s, ir_let(ir, lower, at_cell(e, r, j)));
-	ir_seq(s, set_cell(e, c, j, ir_select(ir, here, b, a)));
-	ir_seq(s, set_cell(e, r, j, ir_select(ir, here, a, b)));
-	return ir_for(ir, row, c, n, LOOP_SERIAL, ir_for(ir, column, c, n, LOOP_SERIAL, s));
+	ir_seq(s, set_cell(e, c, j, b));
+	ir_seq(s, set_cell(e, r, j, a));
+	return ir_for(ir, column, c, n, LOOP_SERIAL, s);
 }
 
 /* Subtracts row c from those below, so that their column c becomes 0; a pivot of 0 leaves them. */
@@ -172,7 +174,9 @@ void naive_det(Naive *nv)
 	Shape x = naive_in(nv, 0)->shape, y = naive_out(nv, 0)->shape;
 	DType t = naive_type(nv, naive_in(nv, 0)->type);
 	Elimination e = { .nv = nv, .nest = { .nv = nv }, .batch = y.rank };
-	e.copy = naive_work(nv, "copy", t, x);
+	Shape copy = { .rank = x.rank, .dim = { x.dim[y.rank], x.dim[y.rank] } };
+	memcpy(&copy.dim[2], y.dim, sizeof *y.dim * (size_t)y.rank);
+	e.copy = naive_work(nv, "copy", t, copy);
 	e.product = naive_work(nv, "product", t, y);
 	e.most = naive_work(nv, "most", t, y);
 	e.pivot = naive_work(nv, "pivot", I64, y);
@@ -182,9 +186,11 @@ void naive_det(Naive *nv)
 	const char *row = loop_name(nv, "r"), *column = loop_name(nv, "j"), *step = loop_name(nv, "c");
 	const Expr *r = ir_idx(ir, row), *j = ir_idx(ir, column), *c = ir_idx(ir, step);
 
-	e.at[e.batch] = r;
-	e.at[e.batch + 1] = j;
-	Stmt *body = set_cell(&e, r, j, naive_load(nv, 0, e.at, t));
+	const Expr *at_x[DAG_MAX_RANK];
+	memcpy(at_x, e.at, sizeof e.at);
+	at_x[e.batch] = r;
+	at_x[e.batch + 1] = j;
+	Stmt *body = set_cell(&e, r, j, naive_load(nv, 0, at_x, t));
 	body = ir_for(ir, row, zero, n, LOOP_SERIAL, ir_for(ir, column, zero, n, LOOP_SERIAL, body));
 	ir_seq(body, set_of_matrix(&e, e.product, ir_const(ir, t, 1)));
 	Stmt *steps = find_pivot(&e, c, n);
