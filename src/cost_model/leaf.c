@@ -5,7 +5,7 @@
  *	the latency of its sums, each of which is updated (copies / accumulators) times.
  * The accumulators of a reduction stay in registers across serial loops that do not move them, if registers suffice
  * for them and for the operands; else they are spilled. Loads of one address count once. The lanes of a vector are one
- * access, a broadcast, or a gather. Left out: store forwarding.
+ * access, a broadcast, rows of memory or a gather. Left out: store forwarding.
  */
 #include "cost_model/leaf.h"
 
@@ -98,9 +98,7 @@ static Reach reach(Leaf *f, const Access *a)
 	r.distinct = leaf_distinct(f->w, f->serial, r.stride);
 	if (f->vector >= 0) {
 		int64_t s = r.stride[f->vector];
-		bool pairs = llabs(s) == 2 && f->bits >= 32 && !target_has_blocks(f->w->target);
-		double apart = pairs ? f->vectors * COST_SECONDS : (double)n->loop[f->vector].n * COST_GATHER;
-		r.lanes = s == 0 ? 1 : s == 1 || r.registers ? f->vectors : apart;
+		r.lanes = s == 0 ? 1 : s == 1 || r.registers ? f->vectors : (double)n->loop[f->vector].n * COST_GATHER;
 	}
 	return r;
 }
@@ -132,6 +130,12 @@ double leaf_ops(const Expr *e)
 	}
 }
 
+/* Loads of lanes so far apart: a row for each place of the stride, and a shuffle that takes the lanes out of it. */
+static double strided(const Leaf *f, int64_t stride)
+{
+	return f->vectors * (llabs(stride) == 1 ? 1 : (double)llabs(stride) * COST_STRIDED);
+}
+
 static void look_at(Leaf *f, const Expr *e)
 {
 	enum { MOST_NODES = 2000 };
@@ -144,8 +148,12 @@ static void look_at(Leaf *f, const Expr *e)
 		for (int i = 0; i < f->nload; i++)
 			known |= f->load[i].at != NULL && f->load[i].at->buf->name == e->name && f->load[i].known &&
 			         f->copies == 1; /* of a body without copies: a window's taps differ otherwise */
-		if (f->nload < ACCESSES && (!known || f->copies > 1))
-			f->load[f->nload++] = reach(f, &a);
+		if (f->nload < ACCESSES && (!known || f->copies > 1)) {
+			Reach *r = &f->load[f->nload++];
+			*r = reach(f, &a);
+			if (f->vector >= 0 && r->known && r->stride[f->vector] != 0 && !target_has_blocks(f->w->target))
+				r->lanes = fmin(r->lanes, strided(f, r->stride[f->vector]));
+		}
 		return;
 	}
 	for (int i = 0; i < e->nargs; i++)

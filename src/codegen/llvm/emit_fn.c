@@ -393,7 +393,10 @@ static bool list(Emit *e, const Stmt *s)
 	e->loaded_most = registers_left(e, s);
 	for (; s != NULL && ok; s = s->next) {
 		emit_forget(e, 0);
-		ok = statement(e, s);
+		int turned = emit_turned(e, s);
+		for (int k = 1; k < turned; k++)
+			s = s->next;
+		ok = turned > 0 || statement(e, s);
 		/* Values loaded before the statement are still right after a quiet one. */
 		bool quiet = s->kind == ST_LET || s->kind == ST_ALLOC || s->kind == ST_PREFETCH ||
 		             (s->kind == ST_STORE && emit_place(e, s->store.dst.buf)->reg);

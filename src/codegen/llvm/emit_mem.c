@@ -1,8 +1,8 @@
 /*
  * Addresses, loads and stores. An index is a sum of terms, those of the outermost loops first, so that invariant
- * parts are computed outside and constants become displacements. Vectors of consecutive elements are one access, those
- * of every second element two loads, others gather or scatter. Elements of less than a byte are packed and accessed one
- * by one.
+ * parts are computed outside and constants become displacements. Vectors of consecutive elements are one access,
+ * loads of those a few elements apart are rows and shuffles (emit_stride.c), others gather or scatter. Elements of less
+ * than a byte are packed and accessed one by one.
  *
  * Where the mask of a scalar load is off (the arm of a select), the load reads the call structure instead, which is
  * there and long enough. So no branch is needed. A device has no such structure: the load stands in a branch.
@@ -61,6 +61,18 @@ static bool add_terms(Sum *s, const Expr *e, int64_t coef)
 	if (s->n == TERMS)
 		return false;
 	s->t[s->n++] = (Term){ e, coef, 0 };
+	return true;
+}
+
+bool emit_is_apart(const Expr *a, const Expr *b, int64_t *by)
+{
+	Sum s = { 0 };
+	if (!add_terms(&s, a, 1) || !add_terms(&s, b, -1))
+		return false;
+	for (int k = 0; k < s.n; k++)
+		if (s.t[k].coef != 0)
+			return false;
+	*by = s.k;
 	return true;
 }
 
@@ -318,40 +330,6 @@ static LLVMValueRef load_row(Emit *e, const Place *p, const Expr *base, int lane
 	return emit_intrinsic(e, "llvm.masked.load", over, 2, arg, 4);
 }
 
-/* `lanes` neighbours from there on; on: the lanes that are read, or NULL. */
-static LLVMValueRef load_neighbours(Emit *e, const Place *p, LLVMValueRef ptr, int lanes, LLVMValueRef on)
-{
-	LLVMTypeRef t = emit_vector(emit_mem_type(e, p->buf->type), lanes);
-	if (on == NULL)
-		return load_at(e, p, t, ptr, alignment(p->buf->type));
-	LLVMTypeRef over[2] = { t, LLVMTypeOf(ptr) };
-	LLVMValueRef arg[4] = { ptr, emit_int(e->i32, alignment(p->buf->type)), on, LLVMConstNull(t) };
-	return emit_intrinsic(e, "llvm.masked.load", over, 2, arg, 4);
-}
-
-/*
- * Every second element, as lanes along a row in steps of two: two loads of neighbours, the second of which ends with
- * the last element that is read, and a shuffle. A gather takes an access for each lane. On a CPU.
- */
-static LLVMValueRef load_seconds(Emit *e, const Place *p, const Expr *base, int lanes)
-{
-	LLVMValueRef ptr = emit_address(e, p, base), half[2], on[2] = { NULL, NULL }, lane[2][DTYPE_LANES];
-	for (int h = 0; h < 2; h++) {
-		int first = h * (lanes - 1); /* the place of its lane 0 behind base */
-		for (int k = 0; k < lanes; k++)
-			lane[h][k] = emit_int(e->i32, (first + k) % 2 == 0 ? (first + k) / 2 : lanes);
-		LLVMValueRef at = gep(e, emit_mem_type(e, p->buf->type), ptr, emit_int(e->i64, first));
-		if (e->mask != NULL) {
-			LLVMValueRef mask = emit_mask_lanes(e, e->mask, lanes), off = LLVMConstNull(LLVMTypeOf(mask));
-			on[h] = LLVMBuildShuffleVector(e->b, mask, off, LLVMConstVector(lane[h], (unsigned)lanes), "");
-		}
-		half[h] = load_neighbours(e, p, at, lanes, on[h]);
-	}
-	for (int k = 0; k < lanes; k++)
-		lane[0][k] = emit_int(e->i32, 2 * k < lanes ? 2 * k : lanes + 2 * k - (lanes - 1));
-	return LLVMBuildShuffleVector(e->b, half[0], half[1], LLVMConstVector(lane[0], (unsigned)lanes), "");
-}
-
 bool emit_loads_zeros(const Emit *e, const Expr *x)
 {
 	if (x->op != IR_LOAD || x->type.bits < 8 || emit_place(e, x->name)->reg)
@@ -379,6 +357,7 @@ LLVMValueRef emit_load(Emit *e, const Expr *x)
 {
 	const Place *p = emit_place(e, x->name);
 	const Expr *idx = x->arg[0], *base, *stride;
+	int64_t step;
 	DType t = x->type;
 	LLVMTypeRef mem = emit_mem_type(e, dtype_scalar(t));
 	LLVMValueRef v;
@@ -396,8 +375,8 @@ LLVMValueRef emit_load(Emit *e, const Expr *x)
 		return emit_splat(e, emit_from_memory(e, dtype_scalar(t), v), t.lanes);
 	} else if (ir_is_const(stride, 1)) {
 		v = load_row(e, p, base, t.lanes);
-	} else if (ir_is_const(stride, 2) && !e->device && t.lanes > 2 && p->buf->type.bits >= 32) {
-		v = load_seconds(e, p, base, t.lanes);
+	} else if (!e->device && emit_is_strided(stride, t.lanes, &step)) {
+		v = emit_load_strided(e, p, base, step, t.lanes);
 	} else {
 		v = gather(e, p, x);
 	}

@@ -20,8 +20,16 @@ Place *emit_place(const Emit *e, const char *buf); /* one of the Fn's buffers */
 LLVMValueRef emit_load(Emit *e, const Expr *x);
 void emit_store(Emit *e, const char *buf, const Expr *idx, LLVMValueRef value, LLVMValueRef mask);
 LLVMValueRef emit_address(Emit *e, const Place *p, const Expr *idx); /* of a scalar index */
+bool emit_is_apart(const Expr *a, const Expr *b, int64_t *by); /* a = b + *by, for all that they hold */
 LLVMValueRef emit_mask_lanes(Emit *e, LLVMValueRef mask, int lanes);
 bool emit_loads_zeros(const Emit *e, const Expr *x); /* where lanes are off */
+
+/* emit_stride.c: of a CPU, lanes that are a few elements apart in memory. */
+bool emit_is_strided(const Expr *stride, int lanes, int64_t *n);
+LLVMValueRef emit_load_strided(Emit *e, const Place *p, const Expr *base, int64_t stride, int lanes);
+
+/* emit_turn.c: emits stores of neighbouring columns from s on and says how many; 0: there are none. */
+int emit_turned(Emit *e, const Stmt *s);
 
 /* emit_pieces.c: a row of a device from its first element, whose index is known, as the accesses that it has. */
 LLVMValueRef emit_load_pieces(Emit *e, const Place *p, LLVMValueRef ptr, const Expr *first, int lanes);

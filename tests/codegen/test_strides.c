@@ -1,0 +1,107 @@
+/*
+ * Vector loads of elements some places apart, backwards too: of any type, number of lanes and distance, under a mask
+ * whose off lanes lie outside of the tensor, compiled code reads what the interpreter reads. So do stores of
+ * neighbouring columns, which are turned in registers.
+ */
+#include "codegen/codegen.h"
+#include "ir/text/ir_text.h"
+#include "runner.h"
+#include "suite.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const types[] = { "i8", "u8", "i16", "f16", "bf16", "i32", "f32", "i64", "f64" };
+
+enum { FURTHEST = 11, LANES = 64 };
+
+/* Lanes from on[0] to on[1] are on; the tensor ends with the last one that is. */
+static char *load_text(Arena *a, const char *type, int lanes, int stride, int mask, int edge)
+{
+	int first = mask == 2 ? edge : 0, last = mask == 1 ? edge - 1 : lanes - 1;
+	int lowest = stride > 0 ? stride * first : stride * last, highest = stride > 0 ? stride * last : stride * first;
+	char *at = arena_printf(a, "x[ramp(%d, %d, %d)]", -lowest, stride, lanes);
+	char *on = mask == 1 ? arena_printf(a, "ramp(0, 1, %d) < splat(%d, %d)", lanes, edge, lanes)
+		: arena_printf(a, "splat(%d, %d) <= ramp(0, 1, %d)", edge, lanes, lanes);
+	char *value = mask == 0 ? at : arena_printf(a, "select(%s, %s, splat(x[0], %d))", on, at, lanes);
+	return arena_printf(a, "fn f(x: in %s[%d], y: out %s[%d]) {\n\ty[ramp(0, 1, %d)] = %s\n}\n", type,
+		highest - lowest + 1, type, lanes, lanes, value);
+}
+
+/* Columns of a matrix as rows of another one; in some, one is no neighbour of the others. */
+static char *turn_text(Arena *a, const char *type, int lanes, int columns, int gap, int other)
+{
+	Text out = { .arena = a };
+	int stride = lanes + columns + gap;
+	text_add(&out, "fn f(x: in %s[%d], y: out %s[%d]) {\n\tfor b in 0..2 {\n", type, stride * (lanes + 1), type,
+		2 * columns * lanes);
+	for (int k = 0; k < columns; k++)
+		text_add(&out, "\t\ty[ramp(b * %d + %d, 1, %d)] = x[ramp(b * %d + %d, %d, %d)]\n", columns * lanes, k * lanes,
+			lanes, stride - columns, k == other ? 0 : k, stride, lanes);
+	text_add(&out, "\t}\n}\n");
+	return out.at;
+}
+
+static void run_case(Arena *a, const Target *target, const char *text, Rng *rng)
+{
+	Err err = { 0 };
+	KernelSet *ks = ir_parse_set(ir_new(a), "f", text, strlen(text), &err);
+	ck_assert_msg(ks != NULL, "%s: %s\n%s", err.place, err.text, text);
+	Tensors want, got;
+	tensors_make(&want, a, ks, rng);
+	tensors_copy(&got, a, &want);
+	InterpRun how = { .seed = 1 };
+	ck_assert_msg(interp_run_set(ks, want.arg, want.n, &how, &err), "%s: %s\n%s", err.place, err.text, text);
+	Module m;
+	ck_assert_msg(codegen_compile(a, ks, target, NULL, &m, &err), "%s: %s\n%s", err.place, err.text, text);
+	runner_run(a, target, ks, &m, &got);
+	char *wrong = tensors_differ(a, &want, &got, 0);
+	ck_assert_msg(wrong == NULL, "%s: %s\n%s", target->model, wrong, text);
+}
+
+START_TEST(strides)
+{
+	Target t;
+	Rng rng = rng_seed(0x57a1d);
+	int count = getenv("DLC_TEST_ALL") != NULL ? 2000 : SANITIZED ? 30 : 100;
+	if (!runner_target(&t, runner_levels[_i]))
+		return;
+	for (int k = 0; k < count; k++) {
+		Arena *a = arena_new();
+		const char *type = types[rng_below(&rng, LEN(types))];
+		int lanes = rng_below(&rng, 3) == 0 ? (int)rng_range(&rng, 2, LANES) : 2 << rng_below(&rng, 6);
+		int stride = (int)rng_range(&rng, 1, FURTHEST), mask = (int)rng_below(&rng, 3);
+		stride = rng_below(&rng, 2) == 0 ? stride : -stride;
+		run_case(a, &t, load_text(a, type, lanes, stride, mask, (int)rng_range(&rng, 1, lanes - 1)), &rng);
+		arena_free(a);
+	}
+}
+END_TEST
+
+START_TEST(turns)
+{
+	Target t;
+	Rng rng = rng_seed(0x7047);
+	int count = getenv("DLC_TEST_ALL") != NULL ? 500 : SANITIZED ? 10 : 40;
+	if (!runner_target(&t, runner_levels[_i]))
+		return;
+	for (int k = 0; k < count; k++) {
+		Arena *a = arena_new();
+		const char *type = types[rng_below(&rng, LEN(types))];
+		int lanes = 4 << rng_below(&rng, 4), columns = (int)rng_range(&rng, 3, 20);
+		int gap = (int)rng_range(&rng, 0, 3), other = rng_below(&rng, 3) == 0 ? (int)rng_below(&rng, 20) : -1;
+		run_case(a, &t, turn_text(a, type, lanes, columns, gap, other), &rng);
+		arena_free(a);
+	}
+}
+END_TEST
+
+int main(void)
+{
+	TCase *tc = tcase_create("strides");
+	for (int k = 0; runner_levels[k] != NULL; k++) {
+		tcase_add_loop_test(tc, strides, k, k + 1);
+		tcase_add_loop_test(tc, turns, k, k + 1);
+	}
+	return run_suite("codegen-strides", tc);
+}
