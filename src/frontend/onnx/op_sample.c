@@ -465,6 +465,22 @@ static void import_col2im(Visit *v)
 		windows.dim[2 + k] = block[k];
 		windows.dim[2 + f.rank + k] = f.count[k];
 	}
+	bool apart = true; /* windows side by side cover the image: nothing is added */
+	int64_t turn[2 + 2 * SPATIAL] = { 0, 1 };
+	Shape out = { .rank = 2 + f.rank, .dim = { windows.dim[0], windows.dim[1] } };
+	for (int k = 0; k < f.rank; k++) {
+		apart &= f.stride[k] == block[k] && (f.dilation[k] == 1 || block[k] == 1) && f.pad[k] == 0 &&
+			f.count[k] * block[k] == image[k];
+		turn[2 + 2 * k] = 2 + f.rank + k;
+		turn[3 + 2 * k] = 2 + k;
+		out.dim[2 + k] = image[k];
+	}
+	if (apart) {
+		Attr perm = attr_ints("perm", turn, windows.rank);
+		int x_in = node_reshape(v, node_value(v, 0), windows);
+		node_set(v, 0, node_reshape(v, node_call(v, OP_transpose, &x_in, 1, &perm, 1), out));
+		return;
+	}
 	Attr attr[] = { attr_ints("size", image, f.rank), attr_ints("strides", f.stride, f.rank),
 		attr_ints("pads", f.pad, 2 * f.rank), attr_ints("dilations", f.dilation, f.rank) };
 	int in = node_reshape(v, node_value(v, 0), windows);
