@@ -6,6 +6,7 @@
  */
 #include "op/naive.h"
 
+#include <math.h>
 #include <string.h>
 
 /* The lines of x along an axis: a spatial loop for each other dimension. */
@@ -86,6 +87,7 @@ typedef struct Best {
 	Lines line;
 	bool packed;
 	Buf *key, *place, *hole; /* place: NULL if packed; hole: where the element that sinks may go */
+	Buf *limit;              /* of a heap of packed floats: the value of its root, or the least one; else NULL */
 	int64_t k, n;            /* elements to find; of the line, which is the place of what is not taken yet */
 	DType t;
 	bool largest;
@@ -215,6 +217,47 @@ static Stmt *heap_sink(Best *h, Item x, const Expr *m)
 	return ir_seq(s, best_store(h, hole, x));
 }
 
+/* The place of a packed item, between those of the line. */
+static const Expr *place_of(const Best *h, const Expr *key)
+{
+	Ir *ir = h->line.nest.nv->ir;
+	const Expr *at = ir_sub(ir, ir_int(ir, h->n), ir_binary(ir, IR_AND, key, ir_int(ir, UINT32_MAX)));
+	return ir_max(ir, ir_int(ir, 0), ir_min(ir, ir_int(ir, h->n - 1), at));
+}
+
+/* The value that comes last of all. */
+static const Expr *last_value(const Best *h)
+{
+	return ir_const(h->line.nest.nv->ir, F32, h->largest ? -HUGE_VAL : HUGE_VAL);
+}
+
+static Stmt *set_limit(Best *h)
+{
+	Naive *nv = h->line.nest.nv;
+	Ir *ir = nv->ir;
+	const char *root = ir_name(ir, names_give(nv->names, "root")), *at = ir_name(ir, names_give(nv->names, "at"));
+	const Expr *key = ir_var(ir, root, I64);
+	Stmt *s = ir_let(ir, root, best_load(h, ir_int(ir, 0)).key);
+	ir_seq(s, ir_let(ir, at, place_of(h, key)));
+	h->line.at_x[h->line.axis] = ir_idx(ir, at);
+	const Expr *v = naive_load(nv, 0, h->line.at_x, F32);
+	return ir_seq(s, store_line(&h->line, h->limit,
+		ir_select(ir, ir_eq(ir, key, ir_int(ir, INT64_MIN)), last_value(h), v)));
+}
+
+/*
+ * Whether element i may come before the root, by one comparison of floats: most elements of a long line do not. Of
+ * equal values and NaN the packed items decide.
+ */
+static const Expr *may_come(Best *h, const Expr *i)
+{
+	Naive *nv = h->line.nest.nv;
+	h->line.at_x[h->line.axis] = i;
+	const Expr *x = naive_load(nv, 0, h->line.at_x, F32), *limit = load_line(&h->line, h->limit);
+	const Expr *behind = h->largest ? ir_lt(nv->ir, x, limit) : ir_lt(nv->ir, limit, x);
+	return ir_unary(nv->ir, IR_NOT, behind);
+}
+
 /*
  * Each element that comes before the root takes its place. Then the heap is sorted: its root, the last in order, goes
  * behind those that are left. So a line of n elements takes n comparisons, and log k for each that is taken.
@@ -229,7 +272,14 @@ static void by_heap(Best *h, Stmt *body)
 	const Expr *key_of = item_of(h, i).key;
 	Stmt *each = ir_let(ir, first, key_of);
 	Item one = { ir_var(ir, first, key_of->type), h->packed ? NULL : i };
-	ir_seq(each, ir_if(ir, comes_behind(h, best_load(h, zero), one), heap_sink(h, one, k), NULL));
+	Stmt *take = heap_sink(h, one, k);
+	if (h->limit != NULL)
+		ir_seq(take, set_limit(h));
+	ir_seq(each, ir_if(ir, comes_behind(h, best_load(h, zero), one), take, NULL));
+	if (h->limit != NULL) {
+		each = ir_if(ir, may_come(h, i), each, NULL);
+		ir_seq(body, store_line(&h->line, h->limit, last_value(h)));
+	}
 	ir_seq(body, ir_for(ir, elements, zero, n, LOOP_SERIAL, each));
 
 	const Expr *end = ir_sub(ir, ir_int(ir, h->k - 1), m);
@@ -266,9 +316,7 @@ static Stmt *unpack(Best *h)
 	Ir *ir = nv->ir;
 	const Expr *r, *at[DAG_MAX_RANK];
 	const char *loop = inner_loop(nv, "r", &r), *place = ir_name(ir, names_give(nv->names, "place"));
-	const Expr *low = ir_binary(ir, IR_AND, best_load(h, r).key, ir_int(ir, UINT32_MAX));
-	low = ir_sub(ir, ir_int(ir, h->n), low);
-	Stmt *s = ir_let(ir, place, ir_max(ir, ir_int(ir, 0), ir_min(ir, ir_int(ir, h->n - 1), low)));
+	Stmt *s = ir_let(ir, place, place_of(h, best_load(h, r).key));
 	memcpy(at, h->line.at_x, sizeof at);
 	at[h->line.axis] = r;
 	h->line.at_x[h->line.axis] = ir_idx(ir, place);
@@ -290,6 +338,8 @@ void naive_top_k(Naive *nv)
 	memcpy(&best.dim[1], h.line.shape.dim, sizeof *best.dim * (size_t)h.line.shape.rank);
 	if (!in_order)
 		h.hole = naive_work(nv, "hole", I64, h.line.shape);
+	if (!in_order && h.packed && h.k > 0 && dtype_is_float(x->type))
+		h.limit = naive_work(nv, "limit", F32, h.line.shape);
 	if (h.k == 0) {
 		nest_close(&h.line.nest, NULL, NULL, store_line(&h.line, h.hole, ir_int(ir, 0)));
 		return;
