@@ -93,7 +93,8 @@ class Table:
         k3 = {"kernel_shape": [3, 3], "strides": [2, 2], "pads": [1] * 4}
         for c, m, k, group, edge, stride in ((3, 64, 7, 1, 224, 2), (64, 64, 3, 1, 56, 1), (64, 256, 1, 1, 56, 1),
                                              (128, 128, 3, 32, 28, 1), (144, 144, 3, 144, 56, 1),
-                                             (96, 96, 7, 96, 56, 1), (144, 144, 3, 144, 56, 2)):
+                                             (96, 96, 7, 96, 56, 1), (144, 144, 3, 144, 56, 2),
+                                             (256, 256, 3, 256, 28, 2), (240, 240, 5, 240, 28, 2)):
             self.add("Conv", (1, c, edge, edge), [self.real(m, c // group, k, k)], [self.real(m)],
                      what=f"{c}>{m} {k}x{k}/{stride} groups {group}", group=group, pads=[k // 2] * 4,
                      strides=[stride] * 2)
@@ -112,12 +113,16 @@ class Table:
             self.add(op, (1, 64, 112, 112), **k3)
         self.add("MaxPool", (1, 64, 112, 112), what="indices", outputs=2, **k3)
         self.add("MaxPool", (1, 16, 16, 56, 56), what="3d", kernel_shape=[2] * 3, strides=[2] * 3)
+        for op in ("MaxPool", "AveragePool"):
+            self.add(op, (1, 64, 112, 112), what="2x2", kernel_shape=[2, 2], strides=[2, 2])
+            self.add(op, (1, 192, 28, 28), what="3x3/1", kernel_shape=[3, 3], pads=[1] * 4)
         self.add("AveragePool", (1, 64, 28, 28), what="5x5", kernel_shape=[5, 5], pads=[2] * 4, count_include_pad=1)
         places = self.np.arange(64 * 28 * 28).reshape(1, 64, 28, 28)
         at = (places // 784) * 3136 + (places % 784) // 28 * 112 + places % 28 * 2
         self.add("MaxUnpool", (1, 64, 28, 28), at, kernel_shape=[2, 2], strides=[2, 2])
         self.add("LRN", (1, 64, 55, 55), size=5)
         self.add("Col2Im", (1, 64 * 9, 784), self.ints(28, 28), self.ints(3, 3), pads=[1] * 4)
+        self.add("Col2Im", (1, 64 * 4, 784), self.ints(56, 56), self.ints(2, 2), what="patches", strides=[2, 2])
         self.add("CausalConvWithState", (1, 512, 128), [self.real(512, 1, 4)], outputs=2)
 
     def products(self):
@@ -134,6 +139,7 @@ class Table:
         self.add("Einsum", (64, 64, 64), what="bii->bi", equation="bii->bi")
         self.add("Det", (64, 4, 4), what="4")
         self.add("Det", (8, 32, 32), what="32")
+        self.add("Det", (1000, 3, 3), what="3")
         self.add("Attention", (1, 12, 128, 64), (1, 12, 128, 64), (1, 12, 128, 64))
         self.add("LinearAttention", (1, 128, 512), (1, 128, 512), (1, 128, 512), q_num_heads=8, kv_num_heads=8,
                  update_rule="linear", outputs=2)
@@ -155,6 +161,7 @@ class Table:
         self.add("TopK", (1, 1000), self.ints(5), what="classes", outputs=2)
         self.add("TopK", (1, 8400), self.ints(300), what="detections", outputs=2)
         self.add("TopK", (1, 50257), self.ints(50), what="vocabulary", outputs=2)
+        self.add("TopK", (1, 300 * 80), self.ints(300), what="queries", outputs=2)
         self.add("ArgMax", (1, 50257), what="vocabulary", axis=-1)
         for r in REDUCE:
             for axes in ((1,), (2, 3), (-1,), (0, 1, 2, 3), (0, 2, 3)):
@@ -179,6 +186,7 @@ class Table:
                             ((768, 768), (1, 0)), ((1, 64, 7, 8, 7, 8), (0, 2, 4, 3, 5, 1)),
                             ((1, 2, 116, 28, 28), (0, 2, 1, 3, 4)), ((1, 12, 128, 64), (0, 1, 3, 2))):
             self.add("Transpose", shape, what=f"{shape} {perm}".replace(" ", ""), perm=perm)
+        self.add("Transpose", self.whole(0, 256, (1, 224, 224, 3), "uint8"), what="bytes of pixels", perm=(0, 3, 1, 2))
         self.add("Concat", IMAGE, IMAGE, what="channels", axis=1)
         self.add("Concat", IMAGE, IMAGE, what="last", axis=-1)
         self.add("Split", IMAGE, what="channels", axis=1, outputs=2, num_outputs=2)
