@@ -6,6 +6,7 @@
  * fields.
  */
 #include "base/wire.h"
+#include "base/wire_fill.h"
 
 #include <assert.h>
 #include <string.h>
@@ -14,19 +15,12 @@ enum { WIRE_VARINT = 0, WIRE_EIGHT = 1, WIRE_LEN = 2, WIRE_FOUR = 5 };
 enum { BUDGET_FACTOR = 64, BUDGET_FLOOR = 1 << 20 };
 
 typedef struct Reader {
-	Arena *arena;
+	WireFill fill;
 	const unsigned char *base; /* for the byte offsets of messages */
-	size_t budget;
 	int depth;
-	Err *err;
 } Reader;
 
-typedef struct Seq { /* any VEC */
-	void *at;
-	size_t n, cap;
-} Seq;
-
-static size_t kind_size(const WireField *f)
+size_t wire_kind_size(const WireField *f)
 {
 	switch (f->kind) {
 	case WIRE_INT: return sizeof(int64_t);
@@ -42,7 +36,7 @@ static size_t kind_size(const WireField *f)
 static bool damaged(Reader *r, const WireMessage *m, const WireField *f, const unsigned char *at,
 	const char *why)
 {
-	return fail(r->err, ERR_INPUT, NULL, "damaged at byte %zu, in %s%s%s: %s",
+	return fail(r->fill.err, ERR_INPUT, NULL, "damaged at byte %zu, in %s%s%s: %s",
 		(size_t)(at - r->base), m->name, f != NULL ? "." : "", f != NULL ? f->name : "",
 		why);
 }
@@ -63,25 +57,31 @@ static bool get_varint(Bytes *b, uint64_t *out)
 	return false;
 }
 
-static bool charge(Reader *r, size_t n)
+WireFill wire_fill_for(Arena *a, size_t input, Err *err)
 {
-	if (n > r->budget)
-		return fail(r->err, ERR_MEMORY, NULL,
+	size_t budget = input > SIZE_MAX / 2 / BUDGET_FACTOR ? SIZE_MAX / 2 : input * BUDGET_FACTOR;
+	return (WireFill){ a, budget + BUDGET_FLOOR, err };
+}
+
+bool wire_charge(WireFill *w, size_t n)
+{
+	if (n > w->budget)
+		return fail(w->err, ERR_MEMORY, NULL,
 			"its messages need more than %d times the file's size in memory",
 			BUDGET_FACTOR);
-	r->budget -= n;
+	w->budget -= n;
 	return true;
 }
 
-/* Room for `more` items; the new ones are zeroed by the arena. */
-static bool reserve(Reader *r, Seq *s, size_t more, size_t size)
+bool wire_reserve(WireFill *w, void *seq, size_t more, size_t size)
 {
+	WireSeq *s = seq;
 	if (more <= s->cap - s->n)
 		return true;
 	size_t cap = s->cap * 2 > s->n + more ? s->cap * 2 : s->n + more;
-	if (cap > SIZE_MAX / 2 / size || !charge(r, cap * size))
-		return fail(r->err, ERR_MEMORY, NULL, "a list of it is too long");
-	void *at = arena_alloc(r->arena, cap * size);
+	if (cap > SIZE_MAX / 2 / size || !wire_charge(w, cap * size))
+		return fail(w->err, ERR_MEMORY, NULL, "a list of it is too long");
+	void *at = arena_alloc(w->arena, cap * size);
 	if (s->n > 0)
 		memcpy(at, s->at, s->n * size);
 	s->at = at;
@@ -115,12 +115,12 @@ static const int wire_type[] = { [WIRE_INT] = WIRE_VARINT,
 	[WIRE_BYTES] = WIRE_LEN,
 	[WIRE_MSG] = WIRE_LEN };
 
-static bool read_packed(Reader *r, const WireMessage *m, const WireField *f, Bytes b, Seq *s)
+static bool read_packed(Reader *r, const WireMessage *m, const WireField *f, Bytes b, WireSeq *s)
 {
-	size_t size = kind_size(f), count = f->kind == WIRE_INT ? 0 : b.n / (f->kind == WIRE_FLOAT ? 4 : 8);
+	size_t size = wire_kind_size(f), count = f->kind == WIRE_INT ? 0 : b.n / (f->kind == WIRE_FLOAT ? 4 : 8);
 	for (size_t i = 0; i < b.n && f->kind == WIRE_INT; i++) /* the last byte of each varint */
 		count += b.at[i] < 0x80;
-	if (!reserve(r, s, count, size))
+	if (!wire_reserve(&r->fill, s, count, size))
 		return false;
 	while (b.n > 0) {
 		if (s->n == s->cap || !get_number(&b, f->kind, (char *)s->at + s->n * size))
@@ -135,9 +135,9 @@ static bool read_text(Reader *r, const WireMessage *m, const WireField *f, Bytes
 {
 	if (b.n > 0 && memchr(b.at, 0, b.n) != NULL)
 		return damaged(r, m, f, b.at, "a name holds a zero byte");
-	if (!charge(r, b.n + 1))
+	if (!wire_charge(&r->fill, b.n + 1))
 		return false;
-	char *s = arena_alloc(r->arena, b.n + 1);
+	char *s = arena_alloc(r->fill.arena, b.n + 1);
 	if (b.n > 0)
 		memcpy(s, b.at, b.n);
 	*to = s;
@@ -174,16 +174,16 @@ static bool read_field(
 		return damaged(r, m, f, at, "it has another wire type than the schema says");
 	void *to = member;
 	if (f->many) {
-		Seq *s = member;
-		if (!reserve(r, s, 1, kind_size(f)))
+		WireSeq *s = member;
+		if (!wire_reserve(&r->fill, s, 1, wire_kind_size(f)))
 			return false;
-		to = (char *)s->at + s->n++ * kind_size(f);
+		to = (char *)s->at + s->n++ * wire_kind_size(f);
 	} else if (f->kind == WIRE_MSG) {
 		void **p = member;
 		if (*p == NULL) { /* given twice, a message is merged */
-			if (!charge(r, f->message->size))
+			if (!wire_charge(&r->fill, f->message->size))
 				return false;
-			*p = arena_alloc(r->arena, f->message->size);
+			*p = arena_alloc(r->fill.arena, f->message->size);
 		}
 		to = *p;
 	}
@@ -280,8 +280,7 @@ static bool read_message(Reader *r, const WireMessage *m, Bytes b, void *out)
 bool wire_read(Arena *a, const WireMessage *m, Bytes in, void *out, Err *err)
 {
 	assert(m->nfield > 0 && m->nfield <= 64);
-	size_t budget = in.n > SIZE_MAX / 2 / BUDGET_FACTOR ? SIZE_MAX / 2 : in.n * BUDGET_FACTOR;
-	Reader r = { .arena = a, .base = in.at, .budget = budget + BUDGET_FLOOR, .err = err };
+	Reader r = { .fill = wire_fill_for(a, in.n, err), .base = in.at };
 	return read_message(&r, m, in, out);
 }
 
@@ -313,9 +312,9 @@ static size_t block_size(const WireField *f, const void *at)
 	return wire_size(f->message, at);
 }
 
-static size_t packed_size(const WireField *f, const Seq *s)
+static size_t packed_size(const WireField *f, const WireSeq *s)
 {
-	size_t n = 0, size = kind_size(f);
+	size_t n = 0, size = wire_kind_size(f);
 	for (size_t i = 0; i < s->n; i++)
 		n += number_size(f->kind, (const char *)s->at + i * size);
 	return n;
@@ -335,7 +334,7 @@ static bool is_there(const WireField *f, uint64_t has, int row, const void **at)
 		return true;
 	static const char zero[sizeof(Bytes)];
 	return f->kind == WIRE_BYTES ? ((const Bytes *)*at)->n > 0
-	                             : memcmp(*at, zero, kind_size(f)) != 0;
+	                             : memcmp(*at, zero, wire_kind_size(f)) != 0;
 }
 
 static size_t item_size(const WireField *f, const void *at)
@@ -360,14 +359,14 @@ size_t wire_size(const WireMessage *m, const void *msg)
 				n += key + item_size(f, at);
 			continue;
 		}
-		const Seq *s = at;
+		const WireSeq *s = at;
 		if (f->kind <= WIRE_DOUBLE && s->n > 0) {
 			size_t all = packed_size(f, s);
 			n += key + varint_size(all) + all;
 			continue;
 		}
 		for (size_t i = 0; i < s->n; i++)
-			n += key + item_size(f, (const char *)s->at + i * kind_size(f));
+			n += key + item_size(f, (const char *)s->at + i * wire_kind_size(f));
 	}
 	return n;
 }
@@ -424,8 +423,8 @@ void wire_write(Text *out, const WireMessage *m, const void *msg)
 			}
 			continue;
 		}
-		const Seq *s = at;
-		size_t size = kind_size(f);
+		const WireSeq *s = at;
+		size_t size = wire_kind_size(f);
 		if (f->kind <= WIRE_DOUBLE && s->n > 0) {
 			put_varint(out, key | WIRE_LEN);
 			put_varint(out, packed_size(f, s));

@@ -36,7 +36,8 @@ typedef struct WireField {
 	WireKind kind;
 	bool many; /* repeated */
 	size_t offset;
-	const WireMessage *message; /* WIRE_MSG */
+	/* WIRE_MSG. A WIRE_INT may name an enum here, for the text format: fields that have a name and a number each. */
+	const WireMessage *message;
 } WireField;
 
 struct WireMessage {

@@ -24,6 +24,7 @@ LIBRARIES = {
     "codegen": ["LLVM-19"],
     "cost_model": ["xgboost", "m", "pthread"],
     "db": ["sqlite3"],
+    "frontend": ["zip", "hdf5"],
     "measure": ["uv"],
 }
 

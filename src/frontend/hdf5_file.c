@@ -1,0 +1,311 @@
+/* See hdf5_file.h. libhdf5 is not made for threads, so one lock is around all that calls it. */
+#include "frontend/hdf5_file.h"
+
+#include "base/text.h"
+
+#include <string.h>
+
+#if DLC_HAVE_LIBHDF5
+#include <hdf5.h>
+#include <pthread.h>
+
+enum { MOST_NAMES = 1 << 16, MOST_TEXT = 1 << 26, MOST_PATH = 1024 };
+/* Beyond the file's own size, data may be this many times as large, for compressed ones that are mostly zeros. */
+enum { MOST_RATIO = 64 };
+
+struct Hdf5 {
+	Arena *arena;
+	const char *name;
+	hid_t file;
+	size_t size;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void close_file(void *h)
+{
+	pthread_mutex_lock(&lock);
+	H5Fclose(((Hdf5 *)h)->file);
+	pthread_mutex_unlock(&lock);
+}
+
+static hid_t open_image(Bytes file)
+{
+	H5Eset_auto2(H5E_DEFAULT, NULL, NULL); /* messages are ours */
+	H5PLset_loading_state(0);              /* no code from folders of plug-ins */
+	hid_t access = H5Pcreate(H5P_FILE_ACCESS), out = -1;
+	if (access >= 0 && H5Pset_fapl_core(access, 1, 0) >= 0 &&
+		H5Pset_file_image(access, (void *)(uintptr_t)file.at, file.n) >= 0)
+		out = H5Fopen("image", H5F_ACC_RDONLY, access);
+	H5Pclose(access);
+	hsize_t whole = 0;
+	if (out >= 0 && (H5Fget_filesize(out, &whole) < 0 || whole > file.n)) { /* cut off */
+		H5Fclose(out);
+		return -1;
+	}
+	return out;
+}
+
+Hdf5 *hdf5_open(Arena *a, const char *name, Bytes file, Err *err)
+{
+	pthread_mutex_lock(&lock);
+	hid_t id = open_image(file);
+	pthread_mutex_unlock(&lock);
+	if (id < 0) {
+		fail(err, ERR_INPUT, name, "is not an HDF5 file that can be read: it is damaged or cut off");
+		return NULL;
+	}
+	Hdf5 *h = arena_new_of(a, Hdf5);
+	*h = (Hdf5){ a, name, id, file.n };
+	arena_at_end(a, close_file, h);
+	return h;
+}
+
+/* Walks a path part by part; links to other files, and soft ones, are not followed. -1: nothing is there. */
+static hid_t open_path(Hdf5 *h, const char *path)
+{
+	hid_t at = H5Oopen(h->file, "/", H5P_DEFAULT);
+	for (const char *s = path; at >= 0 && *s != 0;) {
+		char part[MOST_PATH];
+		size_t n = strcspn(s, "/");
+		H5L_info_t link;
+		if (n >= sizeof part) {
+			H5Oclose(at);
+			return -1;
+		}
+		memcpy(part, s, n);
+		part[n] = 0;
+		s += n + (s[n] == '/');
+		if (n == 0)
+			continue;
+		bool group = H5Iget_type(at) == H5I_GROUP;
+		bool hard = group && H5Lexists(at, part, H5P_DEFAULT) > 0 && H5Lget_info(at, part, &link, H5P_DEFAULT) >= 0 &&
+			link.type == H5L_TYPE_HARD;
+		hid_t next = hard ? H5Oopen(at, part, H5P_DEFAULT) : -1;
+		H5Oclose(at);
+		at = next;
+	}
+	return at;
+}
+
+bool hdf5_has(Hdf5 *h, const char *path)
+{
+	pthread_mutex_lock(&lock);
+	hid_t at = open_path(h, path);
+	if (at >= 0)
+		H5Oclose(at);
+	pthread_mutex_unlock(&lock);
+	return at >= 0;
+}
+
+static const char **list_names(Hdf5 *h, hid_t group, int *n)
+{
+	H5G_info_t info;
+	if (H5Iget_type(group) != H5I_GROUP || H5Gget_info(group, &info) < 0 || info.nlinks > MOST_NAMES)
+		return NULL;
+	const char **out = arena_array(h->arena, const char *, info.nlinks + 1);
+	for (hsize_t k = 0; k < info.nlinks; k++) {
+		char text[MOST_PATH];
+		ssize_t len = H5Lget_name_by_idx(group, ".", H5_INDEX_NAME, H5_ITER_INC, k, text, sizeof text, H5P_DEFAULT);
+		if (len < 0 || (size_t)len >= sizeof text)
+			return NULL;
+		out[k] = arena_printf(h->arena, "%s", text);
+	}
+	*n = (int)info.nlinks;
+	return out;
+}
+
+const char *const *hdf5_names(Hdf5 *h, const char *group, int *n)
+{
+	const char **out = NULL;
+	*n = -1;
+	pthread_mutex_lock(&lock);
+	hid_t at = open_path(h, group);
+	if (at >= 0) {
+		out = list_names(h, at, n);
+		H5Oclose(at);
+	}
+	pthread_mutex_unlock(&lock);
+	return out;
+}
+
+/* The element type of numbers, and the type to read them in. */
+static hid_t memory_type(hid_t type, DType *out)
+{
+	size_t size = H5Tget_size(type);
+	H5T_class_t class = H5Tget_class(type);
+	bool sign = class == H5T_INTEGER && H5Tget_sign(type) != H5T_SGN_NONE;
+	if (class == H5T_ENUM && size == 1) {
+		*out = BOOL;
+		return H5Tcopy(type);
+	}
+	if ((class != H5T_FLOAT && class != H5T_INTEGER) || size > 8 || (size & (size - 1)) != 0 ||
+		(class == H5T_FLOAT && size < 2))
+		return -1;
+	*out = (DType){ class == H5T_FLOAT ? DT_FLOAT : sign ? DT_INT : DT_UINT, (unsigned char)(size * 8), 1 };
+	hid_t id = H5Tcopy(type);
+	if (id >= 0)
+		H5Tset_order(id, H5T_ORDER_LE);
+	return id;
+}
+
+/* Data in other files are refused. */
+static bool is_inside(hid_t set)
+{
+	hid_t how = H5Dget_create_plist(set);
+	bool ok = how >= 0 && H5Pget_layout(how) != H5D_VIRTUAL && H5Pget_external_count(how) == 0;
+	H5Pclose(how);
+	return ok;
+}
+
+static bool read_shape(Hdf5 *h, hid_t set, const char *path, Hdf5Data *out, Err *err)
+{
+	hsize_t dim[DAG_MAX_RANK];
+	hid_t space = H5Dget_space(set);
+	int rank = H5Sget_simple_extent_ndims(space);
+	bool ok = rank >= 0 && rank <= DAG_MAX_RANK && H5Sget_simple_extent_dims(space, dim, NULL) == rank;
+	H5Sclose(space);
+	if (!ok)
+		return fail(err, ERR_UNSUPPORTED, h->name, "the data set '%.200s' has %d dimensions; dlc takes at most %d",
+			path, rank, DAG_MAX_RANK);
+	out->shape = (Shape){ .rank = rank };
+	for (int k = 0; k < rank; k++)
+		out->shape.dim[k] = dim[k] > (hsize_t)1 << 48 ? -1 : (int64_t)dim[k];
+	int64_t n = shape_elements(out->shape), bytes = n < 0 ? -1 : dtype_bytes(out->type, n);
+	if (bytes < 0 || (uint64_t)bytes / MOST_RATIO > h->size)
+		return fail(err, ERR_INPUT, h->name, "the data set '%.200s' has a shape too large for a file of %zu bytes",
+			path, h->size);
+	return true;
+}
+
+static bool read_set(Hdf5 *h, hid_t set, const char *path, Hdf5Data *out, Err *err)
+{
+	if (H5Iget_type(set) != H5I_DATASET)
+		return fail(err, ERR_INPUT, h->name, "'%.200s' is a group, not a data set", path);
+	if (!is_inside(set))
+		return fail(err, ERR_INPUT, h->name, "the data set '%.200s' has its data in another file", path);
+	hid_t type = H5Dget_type(set), memory = memory_type(type, &out->type);
+	H5Tclose(type);
+	if (memory < 0)
+		return fail(err, ERR_UNSUPPORTED, h->name, "the data set '%.200s' does not have numbers that dlc knows", path);
+	bool ok = read_shape(h, set, path, out, err);
+	if (ok) {
+		int64_t bytes = dtype_bytes(out->type, shape_elements(out->shape));
+		void *to = arena_alloc_aligned(h->arena, (size_t)bytes + 1, 64);
+		ok = bytes == 0 || H5Dread(set, memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, to) >= 0;
+		if (!ok)
+			fail(err, ERR_INPUT, h->name, "the data set '%.200s' cannot be read: it is damaged, or packed by a filter "
+				"that libhdf5 does not have", path);
+		out->data = to;
+	}
+	H5Tclose(memory);
+	return ok;
+}
+
+bool hdf5_read(Hdf5 *h, const char *path, Hdf5Data *out, Err *err)
+{
+	pthread_mutex_lock(&lock);
+	hid_t set = open_path(h, path);
+	bool ok = set >= 0 ? read_set(h, set, path, out, err)
+	                   : fail(err, ERR_INPUT, h->name, "has no data set '%.200s' of its own", path);
+	if (set >= 0)
+		H5Oclose(set);
+	pthread_mutex_unlock(&lock);
+	return ok;
+}
+
+/* Texts of an attribute, of variable or fixed length. */
+static const char **attribute_texts(Hdf5 *h, hid_t attr, int *n)
+{
+	hid_t type = H5Aget_type(attr), space = H5Aget_space(attr);
+	hssize_t many = H5Sget_simple_extent_npoints(space);
+	size_t size = H5Tget_size(type);
+	bool text = H5Tget_class(type) == H5T_STRING, variable = text && H5Tis_variable_str(type) > 0;
+	const char **out = NULL;
+	if (text && many >= 0 && many <= MOST_NAMES && size > 0 && size <= MOST_TEXT / (size_t)(many + 1)) {
+		char *raw = arena_alloc(h->arena, size * (size_t)many + 1);
+		if (many == 0 || H5Aread(attr, type, raw) >= 0) {
+			out = arena_array(h->arena, const char *, many + 1);
+			for (hssize_t k = 0; k < many; k++) {
+				const char *s = raw + (size_t)k * size;
+				if (variable)
+					memcpy(&s, raw + (size_t)k * size, sizeof s);
+				out[k] = arena_printf(h->arena, "%.*s", variable ? MOST_TEXT : (int)size, s != NULL ? s : "");
+			}
+			if (variable && many > 0)
+				H5Dvlen_reclaim(type, space, H5P_DEFAULT, raw);
+			*n = (int)many;
+		}
+	}
+	H5Sclose(space);
+	H5Tclose(type);
+	return out;
+}
+
+const char *const *hdf5_texts(Hdf5 *h, const char *path, const char *attribute, int *n)
+{
+	const char **out = NULL;
+	*n = -1;
+	pthread_mutex_lock(&lock);
+	hid_t at = open_path(h, path);
+	if (at >= 0 && H5Aexists(at, attribute) > 0) {
+		hid_t attr = H5Aopen(at, attribute, H5P_DEFAULT);
+		if (attr >= 0) {
+			out = attribute_texts(h, attr, n);
+			H5Aclose(attr);
+		}
+	}
+	if (at >= 0)
+		H5Oclose(at);
+	pthread_mutex_unlock(&lock);
+	return out;
+}
+
+const char *hdf5_text(Hdf5 *h, const char *path, const char *attribute)
+{
+	int n;
+	const char *const *all = hdf5_texts(h, path, attribute, &n);
+	return n == 1 ? all[0] : NULL;
+}
+
+#else
+
+Hdf5 *hdf5_open(Arena *a, const char *name, Bytes file, Err *err)
+{
+	(void)a, (void)file;
+	fail(err, ERR_UNSUPPORTED, name, "is an HDF5 file, and this build of dlc has no libhdf5 to read it");
+	return NULL;
+}
+
+const char *const *hdf5_names(Hdf5 *h, const char *group, int *n)
+{
+	(void)h, (void)group;
+	*n = -1;
+	return NULL;
+}
+
+bool hdf5_has(Hdf5 *h, const char *path)
+{
+	(void)h, (void)path;
+	return false;
+}
+
+bool hdf5_read(Hdf5 *h, const char *path, Hdf5Data *out, Err *err)
+{
+	(void)h, (void)path, (void)out, (void)err;
+	return false;
+}
+
+const char *hdf5_text(Hdf5 *h, const char *path, const char *attribute)
+{
+	(void)h, (void)path, (void)attribute;
+	return NULL;
+}
+
+const char *const *hdf5_texts(Hdf5 *h, const char *path, const char *attribute, int *n)
+{
+	(void)h, (void)path, (void)attribute;
+	*n = -1;
+	return NULL;
+}
+#endif

@@ -1,0 +1,30 @@
+/*
+ * HDF5 files, as Keras writes weights, read by libhdf5 from memory: groups, data sets and attributes by path. They come
+ * from strangers: links to other files and data sets in other files are refused, sizes are checked before their use.
+ */
+#ifndef FRONTEND_HDF5_FILE_H
+#define FRONTEND_HDF5_FILE_H
+
+#include "base/file.h"
+#include "op/dag.h"
+
+typedef struct Hdf5 Hdf5;
+
+/* NULL and err if the file is no such file, or if dlc was built without libhdf5. Lives as long as the arena. */
+Hdf5 *hdf5_open(Arena *a, const char *name, Bytes file, Err *err);
+/* The names in a group, in order; *n = -1: there is no such group. */
+const char *const *hdf5_names(Hdf5 *h, const char *group, int *n);
+bool hdf5_has(Hdf5 *h, const char *path); /* a group or a data set that is there */
+/* A data set of numbers as little-endian row-major data. */
+typedef struct Hdf5Data {
+	DType type;
+	Shape shape;
+	const void *data;
+} Hdf5Data;
+bool hdf5_read(Hdf5 *h, const char *path, Hdf5Data *out, Err *err);
+/* A text attribute of a group or a data set; NULL: it has none of that name. */
+const char *hdf5_text(Hdf5 *h, const char *path, const char *attribute);
+/* An attribute that is a list of texts; NULL and *n = -1: there is none. */
+const char *const *hdf5_texts(Hdf5 *h, const char *path, const char *attribute, int *n);
+
+#endif

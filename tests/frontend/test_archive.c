@@ -1,0 +1,212 @@
+/* Archives and HDF5 files of strangers: what is read, and what is refused. The archives are made here by bytes. */
+#include "folder.h"
+
+#include "base/rng.h"
+#include "frontend/archive.h"
+#include "frontend/hdf5_file.h"
+#include "frontend/neighbour.h"
+
+typedef struct Entry {
+	const char *name, *data;
+	uint32_t mode;   /* of Unix; 0: a plain file */
+	uint32_t method; /* 0 stored, 8 deflated */
+	uint32_t size;   /* that the directory says; 0: the data's */
+} Entry;
+
+static void put16(Text *t, uint32_t v)
+{
+	text_put(t, (const char[]){ (char)v, (char)(v >> 8) }, 2);
+}
+
+static void put32(Text *t, uint32_t v)
+{
+	put16(t, v & 0xffff);
+	put16(t, v >> 16);
+}
+
+static uint32_t checksum(const char *s)
+{
+	uint32_t crc = 0xffffffff;
+	for (; *s != 0; s++) {
+		crc ^= (unsigned char)*s;
+		for (int k = 0; k < 8; k++)
+			crc = crc >> 1 ^ (crc & 1 ? 0xedb88320 : 0);
+	}
+	return ~crc;
+}
+
+/* What a local header and one of the directory share. */
+static void put_common(Text *t, const Entry *e)
+{
+	put16(t, 0); /* flags */
+	put16(t, e->method);
+	put32(t, 0x21 << 16); /* a date */
+	put32(t, checksum(e->data));
+	put32(t, (uint32_t)strlen(e->data));
+	put32(t, e->size != 0 ? e->size : (uint32_t)strlen(e->data));
+	put16(t, (uint32_t)strlen(e->name));
+	put16(t, 0);
+}
+
+static Bytes make_archive(Arena *a, const Entry *e, int n)
+{
+	Text t = { .arena = a }, dir = { .arena = a };
+	for (int k = 0; k < n; k++) {
+		put32(&dir, 0x02014b50);
+		put16(&dir, 3 << 8 | 20); /* made by Unix */
+		put16(&dir, 20);
+		put_common(&dir, &e[k]);
+		put16(&dir, 0);
+		put16(&dir, 0);
+		put16(&dir, 0);
+		put32(&dir, (e[k].mode != 0 ? e[k].mode : 0100644) << 16);
+		put32(&dir, (uint32_t)t.n);
+		text_put(&dir, e[k].name, strlen(e[k].name));
+		put32(&t, 0x04034b50);
+		put16(&t, 20);
+		put_common(&t, &e[k]);
+		text_put(&t, e[k].name, strlen(e[k].name));
+		text_put(&t, e[k].data, strlen(e[k].data));
+	}
+	uint32_t at = (uint32_t)t.n;
+	text_put(&t, text_str(&dir), dir.n);
+	put32(&t, 0x06054b50);
+	put32(&t, 0);
+	put16(&t, (uint32_t)n);
+	put16(&t, (uint32_t)n);
+	put32(&t, (uint32_t)dir.n);
+	put32(&t, at);
+	put16(&t, 0);
+	return (Bytes){ (const unsigned char *)text_str(&t), t.n };
+}
+
+static bool built_without(const Err *err)
+{
+	return strstr(err->text, "this build of dlc has no lib") != NULL;
+}
+
+START_TEST(archives_are_read)
+{
+	static const Entry e[] = { { "m/data/0", "hello", 0, 0, 0 }, { "m/version", "3\n", 0, 0, 0 } };
+	Arena *a = arena_new();
+	Err err = { 0 };
+	Bytes b;
+	Archive *z = archive_open(a, "m.pt", make_archive(a, e, 2), &err);
+	if (z == NULL && built_without(&err)) {
+		suite_skip("archives", "built without libzip");
+		arena_free(a);
+		return;
+	}
+	ck_assert_msg(z != NULL, "%s", err.text);
+	ck_assert_uint_eq(archive_count(z), 2);
+	ck_assert_str_eq(archive_name(z, 0), "m/data/0");
+	ck_assert_int_eq(archive_find(z, "m/version"), 1);
+	ck_assert_int_eq(archive_find(z, "m/none"), -1);
+	ck_assert(archive_read(z, 0, &b, &err) && b.n == 5 && strcmp((const char *)b.at, "hello") == 0);
+	arena_free(a);
+}
+END_TEST
+
+static const struct {
+	Entry e[2];
+	int n;
+	const char *want;
+} bad[] = {
+	{ { { "../x", "a", 0, 0, 0 } }, 1, "an entry '../x', whose path leads out of it" },
+	{ { { "a/../../x", "a", 0, 0, 0 } }, 1, "whose path leads out of it" },
+	{ { { "/etc/passwd", "a", 0, 0, 0 } }, 1, "whose path leads out of it" },
+	{ { { "a\\x", "a", 0, 0, 0 } }, 1, "whose path leads out of it" },
+	{ { { "l", "/etc/passwd", 0120777, 0, 0 } }, 1, "the entry 'l' of the archive is a link" },
+	{ { { "x", "a", 0, 0, 0 }, { "x", "b", 0, 0, 0 } }, 2, "two entries 'x'" },
+	{ { { "x", "a", 0, 14, 0 } }, 1, "is packed by method 14" },
+	{ { { "x", "a", 0, 0, 77 } }, 1, "the entry 'x' of the archive does not fit" },
+	{ { { "x", "a", 0, 99, 0 } }, 1, "is not a zip archive that can be read" },
+	{ { { "x", "abc", 0, 8, 0x40000000 } }, 1, "the archive unpacks to more than 64 times its" },
+};
+
+START_TEST(archives_are_refused)
+{
+	Arena *a = arena_new();
+	Err err = { 0 };
+	ck_assert(archive_open(a, "m.pt", make_archive(a, bad[_i].e, bad[_i].n), &err) == NULL);
+	ck_assert_msg(built_without(&err) || strstr(err.text, bad[_i].want) != NULL, "%s", err.text);
+	arena_free(a);
+}
+END_TEST
+
+START_TEST(damaged_archives)
+{
+	static const Entry e[] = { { "m/data/0", "hello", 0, 0, 0 }, { "m/version", "3\n", 0, 8, 0 } };
+	Rng r = rng_seed(5);
+	for (int k = 0; k < 5000; k++) {
+		Arena *a = arena_new();
+		Bytes good = make_archive(a, e, 2), b;
+		unsigned char *at = arena_copy(a, good.at, good.n);
+		for (uint64_t i = 1 + rng_below(&r, 3); i > 0; i--)
+			at[rng_below(&r, good.n)] ^= (unsigned char)(1 << rng_below(&r, 8));
+		size_t n = rng_below(&r, 4) == 0 ? rng_below(&r, good.n) : good.n;
+		Err err = { 0 };
+		Archive *z = archive_open(a, "m.pt", (Bytes){ at, n }, &err);
+		ck_assert((z == NULL) == (err.code != ERR_NONE));
+		for (size_t i = 0; z != NULL && i < archive_count(z); i++)
+			ck_assert(archive_read(z, i, &b, &(Err){ 0 }) ? b.at != NULL : true);
+		arena_free(a);
+	}
+}
+END_TEST
+
+/* A real file of Keras: its layers, and a kernel. */
+START_TEST(hdf5_files_are_read)
+{
+	Arena *a = arena_new();
+	Err err = { 0 };
+	Bytes file;
+	const char *data = getenv("DLC_TEST_DATA");
+	data = data != NULL ? data : SOURCE_ROOT "/../shared";
+	const char *path = neighbour_last(a, arena_printf(a, "%s/models/keras/mnist-coreml/x", data), "", ".hdf5");
+	Hdf5 *h = NULL;
+	if (path != NULL && file_read(a, path, (size_t)1 << 30, &file, &err))
+		h = hdf5_open(a, path, file, &err);
+	if (path == NULL || (h == NULL && built_without(&err))) {
+		suite_skip("HDF5", path == NULL ? "no models in DLC_TEST_DATA" : "built without libhdf5");
+		arena_free(a);
+		return;
+	}
+	ck_assert_msg(h != NULL, "%s", err.text);
+	ck_assert_ptr_nonnull(hdf5_text(h, "", "model_config"));
+	ck_assert_ptr_null(hdf5_text(h, "", "nothing"));
+	int n, m;
+	const char *const *layers = hdf5_texts(h, "model_weights", "layer_names", &n);
+	ck_assert(layers != NULL && n > 4);
+	ck_assert(hdf5_names(h, "model_weights", &m) != NULL && m >= n);
+	int read = 0;
+	for (int k = 0; k < n; k++) {
+		const char *group = arena_printf(a, "model_weights/%s", layers[k]);
+		const char *const *weights = hdf5_texts(h, group, "weight_names", &m);
+		for (int i = 0; i < m; i++) {
+			Hdf5Data d;
+			ck_assert_msg(hdf5_read(h, arena_printf(a, "%s/%s", group, weights[i]), &d, &err), "%s", err.text);
+			ck_assert(dtype_eq(d.type, F32) && d.shape.rank >= 1);
+			read++;
+		}
+	}
+	ck_assert_int_ge(read, 4);
+	Hdf5Data d;
+	ck_assert(!hdf5_read(h, "model_weights/none", &d, &err));
+	ck_assert_msg(strstr(err.text, "has no data set 'model_weights/none'") != NULL, "%s", err.text);
+	err = (Err){ 0 };
+	ck_assert(hdf5_open(a, "cut.h5", (Bytes){ file.at, 100 }, &err) == NULL);
+	ck_assert_msg(strstr(err.text, "damaged or cut off") != NULL, "%s", err.text);
+	arena_free(a);
+}
+END_TEST
+
+int main(void)
+{
+	TCase *tc = tcase_create("archive");
+	tcase_add_test(tc, archives_are_read);
+	tcase_add_loop_test(tc, archives_are_refused, 0, LEN(bad));
+	tcase_add_test(tc, damaged_archives);
+	tcase_add_test(tc, hdf5_files_are_read);
+	return run_suite("archive", tc);
+}
