@@ -1,0 +1,200 @@
+#!/usr/bin/env python3
+"""Networks of DarkNet, with seeded weights, against DarkNet itself (Debian's libdarknet.so) or OpenCV's importer.
+
+    darknet.py DLC FOLDER [CFG ...]      # CFG: parts of names; all of FOLDER/*/*.cfg without
+
+Weights are written here, in the order of the layers; sizes are worked out apart from dlc. Each network runs in a
+process of its own, since libdarknet ends the process where it refuses one. The largest difference is printed as a
+part of the largest value."""
+import ctypes
+import glob
+import os
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+
+def read_cfg(path):
+    sections = []
+    for line in open(path, errors="replace"):
+        line = "".join(line.split())
+        if not line or line[0] in "#;":
+            continue
+        if line[0] == "[":
+            sections.append((line[1:-1], {}))
+        else:
+            key, value = line.split("=", 1)
+            sections[-1][1].setdefault(key, value)
+    return sections
+
+
+def write_weights(sections, path, fork):
+    """Random numbers in the order of the file; returns the shape of the input and of each layer."""
+    rng = np.random.default_rng(1)
+    net = sections[0][1]
+    c, h, w = (int(net.get(k, 0)) for k in ("channels", "height", "width"))
+    if not c * h * w:
+        c, h, w = int(net["inputs"]), 1, 1
+    shape, out = (c, h, w), []
+
+    with open(path, "wb") as f:
+        f.write(np.array([0, 2, 5, 0, 0], np.int32).tobytes())
+
+        def put(n, mean, spread):
+            f.write((mean + spread * rng.standard_normal(n)).clip(mean - 3 * spread, mean + 3 * spread)
+                    .astype(np.float32).tobytes())
+
+        def statistics(n):
+            put(n, 1, 0.1), put(n, 0, 0.1), put(n, 1, 0.1)
+
+        def filters(n, channels, size, normalized):
+            put(n, 0, 0.1)
+            if normalized:
+                statistics(n)
+            put(n * channels * size * size, 0, (2 / (channels * size * size)) ** 0.5)
+
+        def connected(n, inputs, normalized):
+            put(n, 0, 0.1), put(n * inputs, 0, (1 / inputs) ** 0.5)
+            if normalized:
+                statistics(n)
+
+        for k, (kind, o) in enumerate(sections[1:]):
+            c, h, w = shape
+            i = {key: int(v) for key, v in o.items() if v.lstrip("-").isdigit()}
+            normalized, size, stride = i.get("batch_normalize", 0), i.get("size", 1), i.get("stride", 1)
+            layers = [int(x) for x in o.get("layers", o.get("from", "-1")).split(",") if x]
+            layers = [out[x if x >= 0 else k + x] for x in layers] if k else []
+            if kind == "convolutional":
+                pad = size // 2 if i.get("pad") else i.get("padding", 0)
+                n = i.get("filters", 1)
+                if "share_index" not in i:
+                    filters(n, c // i.get("groups", 1), size, normalized)
+                shape = n, (h + 2 * pad - size) // stride + 1, (w + 2 * pad - size) // stride + 1
+            elif kind == "connected":
+                connected(i["output"], c * h * w, normalized)
+                shape = i["output"], 1, 1
+            elif kind == "maxpool":
+                size, pad = i.get("size", stride), i.get("padding", i.get("size", stride) - 1)
+                shape = c, (h + pad - size) // stride + 1, (w + pad - size) // stride + 1
+            elif kind == "local":
+                high, wide = ((x - (1 if i.get("pad") else size)) // stride + 1 for x in (h, w))
+                n = i["filters"]
+                put(n * high * wide, 0, 0.1), put(high * wide * n * c * size * size, 0, (2 / (c * size * size)) ** 0.5)
+                shape = n, high, wide
+            elif kind in ("rnn", "crnn"):
+                n, hidden = i["output"], i.get("hidden", i["output"])
+                for a, b in ((c, hidden), (hidden, hidden), (hidden, n)):
+                    connected(b, a * h * w, normalized) if kind == "rnn" else filters(b, a, size, normalized)
+                shape = n, h, w
+            elif kind in ("gru", "lstm"):
+                n, gates = i["output"], 3 if kind == "gru" else 4
+                for side in range(2 * gates):
+                    connected(n, n if (side < gates) != (fork and kind == "gru") else c * h * w, normalized)
+                shape = n, 1, 1
+            elif kind == "route":
+                shape = sum(x[0] for x in layers) // i.get("groups", 1), *layers[0][1:]
+            elif kind == "scale_channels":
+                shape = layers[0]
+            elif kind == "upsample":
+                shape = c, h * i["stride"], w * i["stride"]
+            elif kind == "reorg":
+                shape = c * stride ** 2, h // stride, w // stride
+            elif kind == "avgpool":
+                shape = c, 1, 1
+            elif kind == "crop":
+                shape = c, i["crop_height"], i["crop_width"]
+            out.append(shape)
+    c, h, w = (int(net.get(k, 0)) for k in ("channels", "height", "width"))
+    return (1, c, h, w) if c * h * w else (1, int(net["inputs"]))
+
+
+def with_darknet(cfg, weights, x, n):
+    lib = ctypes.CDLL("/usr/lib/darknet/libdarknet.so")
+    lib.load_network.restype = ctypes.c_void_p
+    lib.load_network.argtypes = [ctypes.c_char_p, ctypes.c_char_p, ctypes.c_int]
+    lib.set_batch_network.argtypes = [ctypes.c_void_p, ctypes.c_int]
+    lib.network_predict.restype = ctypes.POINTER(ctypes.c_float)
+    lib.network_predict.argtypes = [ctypes.c_void_p, ctypes.POINTER(ctypes.c_float)]
+    net = lib.load_network(cfg.encode(), weights.encode(), 0)
+    lib.set_batch_network(net, 1)
+    x = np.ascontiguousarray(x, np.float32)
+    y = lib.network_predict(net, x.ctypes.data_as(ctypes.POINTER(ctypes.c_float)))
+    return np.ctypeslib.as_array(y, (n,)).copy()
+
+
+def with_opencv(cfg, weights, x, sections):
+    """The boxes of the last yolo layer as OpenCV decodes them, or the last layer."""
+    import cv2
+    net = cv2.dnn.readNetFromDarknet(cfg, weights)
+    net.setPreferableBackend(cv2.dnn.DNN_BACKEND_OPENCV)
+    net.setInput(x)
+    last = len(sections) - 2
+    names = net.getUnconnectedOutLayersNames()
+    name = next((n for n in names if n.endswith(f"_{last}")), names[-1])
+    return net.forward(name)
+
+
+def decode(y, section, net):
+    """What dlc gives for a yolo layer, as OpenCV's rows: x, y, width, height, objectness."""
+    anchors = np.array([float(a) for a in section["anchors"].split(",")]).reshape(-1, 2)
+    mask = [int(m) for m in section["mask"].split(",")]
+    c, h, w = y.shape[1:]
+    y = y[0].reshape(len(mask), c // len(mask), h, w).astype(np.float64)
+    grid = np.meshgrid(np.arange(w), np.arange(h))
+    size = anchors[mask][:, :, None, None]
+    if int(section.get("new_coords", 0)):
+        wide, high = (2 * y[:, 2]) ** 2 * size[:, 0], (2 * y[:, 3]) ** 2 * size[:, 1]
+    else:
+        wide, high = np.exp(y[:, 2]) * size[:, 0], np.exp(y[:, 3]) * size[:, 1]
+    rows = [(y[:, 0] + grid[0]) / w, (y[:, 1] + grid[1]) / h, wide / int(net["width"]), high / int(net["height"]),
+            y[:, 4]]
+    return np.stack(rows, -1).transpose(1, 2, 0, 3).reshape(-1, 5)
+
+
+def one(dlc, cfg):
+    sections = read_cfg(cfg)
+    fork = "AlexeyAB" in cfg
+    with tempfile.TemporaryDirectory() as tmp:
+        shape = write_weights(sections, f"{tmp}/w.weights", fork)
+        x = np.random.default_rng(2).random(shape, np.float32)
+        np.save(f"{tmp}/x.npy", x)
+        text = open(cfg, errors="replace").read()
+        if "time_steps" in text:
+            text = text.replace("time_steps=576", "time_steps=1")
+        with open(f"{tmp}/net.cfg", "w") as f:
+            f.write(text)
+        p = subprocess.run([dlc, "run", f"{tmp}/net.cfg", f"--weights={tmp}/w.weights", "--tuning-db=none",
+                            f"--input=data={tmp}/x.npy", f"--output={tmp}/y.npz"], capture_output=True, text=True)
+        if p.returncode != 0:
+            return f"dlc: {p.stderr.strip().splitlines()[-1]}"
+        y = np.load(f"{tmp}/y.npz")
+        result = y[y.files[-1]]
+        kind, options = sections[-1]
+        if fork:
+            want = with_opencv(f"{tmp}/net.cfg", f"{tmp}/w.weights", x, sections)
+            if kind == "yolo":
+                result, want = decode(result, options, sections[0][1]), want.reshape(-1, want.shape[-1])[:, :5]
+        else:
+            want = with_darknet(f"{tmp}/net.cfg", f"{tmp}/w.weights", x, result.size)
+        difference = np.abs(result.ravel() - want.ravel()).max() / np.abs(want).max()
+        return f"{difference:.1e} of {np.abs(want).max():.3g} ({'OpenCV' if fork else 'DarkNet'})"
+
+
+def main():
+    dlc, folder, *names = sys.argv[1:]
+    if names[:1] == ["--one"]:
+        print(one(dlc, folder))
+        return
+    for cfg in sorted(glob.glob(f"{folder}/*/*.cfg")):
+        if names and not any(n in cfg for n in names):
+            continue
+        p = subprocess.run([sys.executable, __file__, dlc, cfg, "--one"], capture_output=True, text=True)
+        said = p.stdout.strip().splitlines()
+        why = (p.stderr.strip().splitlines() or ["ended without a word"])[-1]
+        result = said[-1] if p.returncode == 0 and said else f"oracle: {why}"
+        print(f"{os.path.relpath(cfg, folder):36} {result}", flush=True)
+
+
+main()
