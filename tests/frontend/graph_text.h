@@ -159,6 +159,8 @@ static inline TfGraph *graph_text(Arena *a, const char *s)
 	TfGraph *g = arena_new_of(a, TfGraph);
 	bool inside = false;
 	g->library = arena_new_of(a, TfLibrary);
+	g->versions = arena_new_of(a, TfVersions);
+	g->versions->producer = 1000;
 	while (*s != 0) {
 		size_t n = strcspn(s, "\n");
 		const char *line = arena_printf(a, "%.*s", (int)n, s), *verb = gt_word(a, &line, " ");

@@ -449,6 +449,7 @@ static bool read_body(TfGraphs *all, TfBody *b, Err *err)
 		vec_push(a, &root, r);
 	}
 	tf_mark_live(&o, &root);
+	tf_leave_out_dropout(&o);
 	if (!tf_rewrite_control(&o, &root))
 		return false;
 	tf_mark_live(&o, &root);

@@ -74,6 +74,8 @@ const NodeFunction *tf_find_function(const Import *im, const NodeDef *n);
 
 /* Of each Op: it depends on one of the kind `first`, not through one of the kind `stop`. */
 bool *tf_behind(TfOps *o, const char *first, const char *stop);
+/* A product with a mask of random numbers becomes its other operand. */
+void tf_leave_out_dropout(TfOps *o);
 /* Loops and choices of version 1 become While and Select; `root` are the results. */
 bool tf_rewrite_control(TfOps *o, const TfRefs *root);
 /* Ops from nodes, what they read as numbers. */

@@ -149,7 +149,7 @@ static void import_invert_permutation(Visit *v)
 }
 
 const NodeRow tf_fill_rows[] = {
-	{ "Fill", 0, "", import_fill },
+	{ "Fill", 0, "index_type", import_fill },
 	{ "Range", 0, "", import_range },
 	{ "LinSpace", 0, "", import_lin_space },
 	{ "OneHot", 0, "", import_one_hot },

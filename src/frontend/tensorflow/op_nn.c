@@ -251,6 +251,8 @@ static void import_bias_add(Visit *v)
 static void import_product(Visit *v, const char *ta, const char *tb)
 {
 	int in[] = { tf_value(v, 0), tf_value(v, 1) };
+	for (int k = 0; k < 2; k++) /* BatchMatMulV3 names the type of its result */
+		in[k] = node_cast(v, in[k], tf_attr_type(v, "Tout", node_val(v, in[k])->type));
 	Attr attr[] = { attr_int("ta", node_attr_flag(v, ta, false)), attr_int("tb", node_attr_flag(v, tb, false)) };
 	node_set(v, 0, node_call(v, OP_matmul, in, 2, attr, 2));
 }

@@ -48,7 +48,7 @@ static int results_made(const TfOp *op)
 }
 
 /* The results of a graph without a signature are those that nothing reads, in the file's order. */
-static void find_results(TfOps *o, TfRefs *root, TfRefs *inputs)
+static void find_results(TfOps *o, TfRefs *root)
 {
 	Arena *a = o->all->arena;
 	bool *read = arena_array(a, bool, o->op.n + 1), exits = true, constant = true;
@@ -74,11 +74,14 @@ static void find_results(TfOps *o, TfRefs *root, TfRefs *inputs)
 			vec_push(a, root, r);
 		}
 	}
-	tf_mark_live(o, root);
+}
+
+static void find_inputs(TfOps *o, TfRefs *inputs)
+{
 	for (size_t k = 0; k < o->op.n; k++) {
 		TfRef r = { (int)k, 0 };
 		if (o->op.at[k].live && op_is(&o->op.at[k], "Placeholder"))
-			vec_push(a, inputs, r);
+			vec_push(o->all->arena, inputs, r);
 	}
 }
 
@@ -124,6 +127,14 @@ static void name_inputs(TfOps *o, const TfRefs *inputs, const char *const *names
 		o->op.at[inputs->at[k].op].name = names[k];
 }
 
+/* Before this version a placeholder without dimensions had any shape. */
+enum { SCALARS = 24 };
+
+static int64_t graph_version(const TfGraph *g)
+{
+	return g->versions != NULL ? g->versions->producer : g->version;
+}
+
 static bool set_input(TfOps *o, const TfOp *op, NodeValue *out)
 {
 	Arena *a = o->all->arena;
@@ -136,7 +147,7 @@ static bool set_input(TfOps *o, const TfOp *op, NodeValue *out)
 	*out = (NodeValue){ .name = op->name, .type = F32, .refusal = ERR_UNSUPPORTED };
 	if (!tf_type_from(code, &out->type))
 		out->refused = arena_printf(a, "has element type %s, which dlc does not have", tf_type_name(code));
-	if (s == NULL || s->unknown_rank)
+	if (s == NULL || s->unknown_rank || (s->dim.n == 0 && graph_version(o->all->graph) < SCALARS))
 		return true;
 	NodeDim *dim = arena_array(a, NodeDim, s->dim.n + 1);
 	for (size_t k = 0; k < s->dim.n; k++)
@@ -156,13 +167,16 @@ bool tf_graph_nodes(TfGraphs *all, const TfInterface *signature, NodeGraph *out,
 	if (!tf_add_nodes(&o, all->graph->node.at, all->graph->node.n))
 		return false;
 	if (signature == NULL)
-		find_results(&o, &root, &inputs);
+		find_results(&o, &root);
 	else if (!signature_refs(&o, signature, true, &inputs, &in) || !signature_refs(&o, signature, false, &root, &names))
 		return false;
 	tf_mark_live(&o, &root);
+	tf_leave_out_dropout(&o);
 	if (!tf_rewrite_control(&o, &root))
 		return false;
 	tf_mark_live(&o, &root);
+	if (signature == NULL)
+		find_inputs(&o, &inputs);
 	for (size_t k = 0; k < o.op.n; k++) {
 		bool listed = signature == NULL;
 		for (size_t i = 0; i < inputs.n && !listed; i++)
