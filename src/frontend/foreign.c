@@ -55,7 +55,6 @@ static const struct {
 	{ "a Caffe prototxt", "bottom:" },
 	{ "a Caffe prototxt", "layer {" },
 	{ "a Caffe prototxt", "input_dim:" },
-	{ "a TensorFlow graph in text form", "node {" },
 	{ "!a Git LFS pointer, to be replaced by git lfs pull", "version https://git-lfs" },
 	{ "!an HTML page", "<html" },
 	{ "!an HTML page", "<!DOCTYPE" },

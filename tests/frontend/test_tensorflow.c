@@ -64,6 +64,51 @@ START_TEST(damaged_graphs_are_refused)
 }
 END_TEST
 
+/* ---- the text format */
+
+#define NODE_X \
+	"node { name: 'x' op: 'Placeholder' attr { key: 'dtype' value { type: DT_FLOAT } } attr { key: 'shape' " \
+	"value { shape { dim { size: 2 } dim { size: -1 } } } } }\n"
+#define NODE_Y "node { name: 'y' op: 'Neg' input: 'x' }\n"
+
+static const struct {
+	const char *text, *want; /* a line of the Dag, or a part of the sentence */
+} texts[] = {
+	{ "# a graph\n" NODE_X NODE_Y "versions { producer: 1882 }\n", "y: f32[2,5] = neg(x)" },
+	{ "versions { producer: 1882 }\n" NODE_Y NODE_X, "y: f32[2,5] = neg(x)" },
+	{ NODE_X
+		"node { name: 'c' op: 'Const' attr { key: 'value' value { tensor { dtype: DT_INT32 tensor_shape { } int_val: "
+		"3 } } } attr { key: 'dtype' value { type: DT_INT32 } } }\nnode { name: 'f' op: 'Cast' input: 'c' attr { key: "
+		"'DstT' value { type: DT_FLOAT } } }\nnode { name: 'y' op: 'Mul' input: 'x' input: 'f' }\n",
+		"y: f32[2,5] = mul(x, f)" },
+	{ "saved_model_schema_version: 1\nmeta_graphs { meta_info_def { tags: 'serve' } graph_def { " NODE_X NODE_Y
+	  "} signature_def { key: 'serving_default' value { inputs { key: 'a' value { name: 'x:0' dtype: DT_FLOAT } } "
+	  "outputs { "
+	  "key: 'b' value { name: 'y:0' } } } } }\n",
+		"b: f32[2,5] = neg(a)" },
+	{ "meta_info_def { }\ngraph_def { " NODE_X NODE_Y "}\n", "y: f32[2,5] = neg(x)" },
+	{ NODE_X "node { name: 'y' op: 'Neg' input: 'x'\n", "the text ends where" },
+	{ NODE_X "node { name: 'y' op: 'Neg' input: 3 }\n", "'3' stands where a string is needed" },
+	{ "node { name: 'x' op: 'Placeholder' attr { key: 'dtype' value { type: DT_HUGE } } }\n",
+		"'DT_HUGE' is no value of the field type" },
+};
+
+START_TEST(texts_are_read)
+{
+	Arena *a = arena_new();
+	Err err = { 0 };
+	ModelArgs args = { 0 };
+	ShapeArg x = { _i == 3 ? "a" : "x", { 2, { 2, 5 } } };
+	args.shape = &x;
+	args.nshape = 1;
+	Bytes file = { (const unsigned char *)texts[_i].text, strlen(texts[_i].text) };
+	Dag *d = frontend_load_bytes(a, "graph.pbtxt", file, &args, &err);
+	const char *text = d != NULL ? dag_str(a, d) : err.text;
+	ck_assert_msg(strstr(text, texts[_i].want) != NULL, "%s\nlacks %s:\n%s", texts[_i].text, texts[_i].want, text);
+	arena_free(a);
+}
+END_TEST
+
 /* ---- real files */
 
 static const char *shared(Arena *a, const char *name)
@@ -213,6 +258,7 @@ int main(void)
 	tcase_add_checked_fixture(tc, make_folder, remove_folder);
 	tcase_add_loop_test(tc, graphs_become_dags, 0, LEN(become));
 	tcase_add_loop_test(tc, graphs_are_refused, 0, LEN(refused));
+	tcase_add_loop_test(tc, texts_are_read, 0, LEN(texts));
 	tcase_add_loop_test(tc, damaged_graphs_are_refused, 0, suite_count(40, 10, 400));
 	tcase_add_loop_test(tc, networks_give_tensorflows_results, 0, 2 * LEN(networks));
 	tcase_add_loop_test(tc, broken_checkpoints_are_refused, 0, LEN(broken));

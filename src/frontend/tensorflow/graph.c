@@ -295,12 +295,12 @@ static bool set_attr(TfOps *o, const TfOp *op, const char *key, const TfValue *t
 
 static bool is_dropped(const char *key, const TfValue *t)
 {
-	bool type =
-		t == NULL || t->has >> TfValue_type & 1 || (t->list != NULL && t->list->type.n > 0) || t->placeholder != NULL;
 	bool read = false;
+	if (key[0] == '_' || t == NULL || t->placeholder != NULL || (t->list != NULL && t->list->type.n > 0))
+		return true;
 	for (size_t k = 0; k < sizeof read_types / sizeof *read_types; k++)
 		read |= strcmp(key, read_types[k]) == 0;
-	return key[0] == '_' || (type && !(read && t != NULL));
+	return t->has >> TfValue_type & 1 && !read;
 }
 
 /* A loop of version 1 has its graphs as While has. */

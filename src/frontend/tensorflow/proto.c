@@ -5,13 +5,34 @@
 
 #include <string.h>
 
+/* The words of DataType in the text format. */
+#define WORD(name, number) { name, number, WIRE_INT, false, 0, NULL },
+static const WireField type_field[] = {
+	/* clang-format off */
+	WORD("DT_INVALID", 0) WORD("DT_FLOAT", 1) WORD("DT_DOUBLE", 2) WORD("DT_INT32", 3) WORD("DT_UINT8", 4)
+	WORD("DT_INT16", 5) WORD("DT_INT8", 6) WORD("DT_STRING", 7) WORD("DT_COMPLEX64", 8) WORD("DT_INT64", 9)
+	WORD("DT_BOOL", 10) WORD("DT_QINT8", 11) WORD("DT_QUINT8", 12) WORD("DT_QINT32", 13) WORD("DT_BFLOAT16", 14)
+	WORD("DT_QINT16", 15) WORD("DT_QUINT16", 16) WORD("DT_UINT16", 17) WORD("DT_COMPLEX128", 18) WORD("DT_HALF", 19)
+	WORD("DT_RESOURCE", 20) WORD("DT_VARIANT", 21) WORD("DT_UINT32", 22) WORD("DT_UINT64", 23)
+	WORD("DT_FLOAT_REF", 101) WORD("DT_DOUBLE_REF", 102) WORD("DT_INT32_REF", 103) WORD("DT_UINT8_REF", 104)
+	WORD("DT_INT16_REF", 105) WORD("DT_INT8_REF", 106) WORD("DT_STRING_REF", 107) WORD("DT_COMPLEX64_REF", 108)
+	WORD("DT_INT64_REF", 109) WORD("DT_BOOL_REF", 110) WORD("DT_QINT8_REF", 111) WORD("DT_QUINT8_REF", 112)
+	WORD("DT_QINT32_REF", 113) WORD("DT_BFLOAT16_REF", 114) WORD("DT_QINT16_REF", 115) WORD("DT_QUINT16_REF", 116)
+	WORD("DT_UINT16_REF", 117) WORD("DT_COMPLEX128_REF", 118) WORD("DT_HALF_REF", 119) WORD("DT_RESOURCE_REF", 120)
+	WORD("DT_VARIANT_REF", 121) WORD("DT_UINT32_REF", 122) WORD("DT_UINT64_REF", 123)
+	/* clang-format on */
+};
+static const WireMessage type_words = { "DataType", 0, type_field, sizeof type_field / sizeof *type_field };
+
 #define ROW(S, m, k, kind, many, message) { #m, k, kind, many, offsetof(S, m), message },
 #define INT(S, m, k) ROW(S, m, k, WIRE_INT, false, NULL)
+#define TYPE(S, m, k) ROW(S, m, k, WIRE_INT, false, &type_words)
 #define FLOAT(S, m, k) ROW(S, m, k, WIRE_FLOAT, false, NULL)
 #define FIXED(S, m, k) ROW(S, m, k, WIRE_FLOAT, false, NULL)
 #define TEXT(S, m, k) ROW(S, m, k, WIRE_TEXT, false, NULL)
 #define BYTES(S, m, k) ROW(S, m, k, WIRE_BYTES, false, NULL)
 #define INTS(S, m, k) ROW(S, m, k, WIRE_INT, true, NULL)
+#define TYPES(S, m, k) ROW(S, m, k, WIRE_INT, true, &type_words)
 #define FLOATS(S, m, k) ROW(S, m, k, WIRE_FLOAT, true, NULL)
 #define DOUBLES(S, m, k) ROW(S, m, k, WIRE_DOUBLE, true, NULL)
 #define TEXTS(S, m, k) ROW(S, m, k, WIRE_TEXT, true, NULL)

@@ -16,11 +16,13 @@
 	} S; \
 	extern const WireMessage S##_message;
 #define INT(S, m, k) int64_t m;
+#define TYPE(S, m, k) int64_t m;
 #define FLOAT(S, m, k) float m;
 #define FIXED(S, m, k) float m;
 #define TEXT(S, m, k) const char *m;
 #define BYTES(S, m, k) Bytes m;
 #define INTS(S, m, k) WireInts m;
+#define TYPES(S, m, k) WireInts m;
 #define FLOATS(S, m, k) WireFloats m;
 #define DOUBLES(S, m, k) WireDoubles m;
 #define TEXTS(S, m, k) WireTexts m;
@@ -33,11 +35,13 @@
 /* Row numbers, for `has`: S##_##member. */
 #define MESSAGE(S, schema, rows) enum { rows S##_rows };
 #define INT(S, m, k) S##_##m,
+#define TYPE(S, m, k) S##_##m,
 #define FLOAT(S, m, k) S##_##m,
 #define FIXED(S, m, k) S##_##m,
 #define TEXT(S, m, k) S##_##m,
 #define BYTES(S, m, k) S##_##m,
 #define INTS(S, m, k) S##_##m,
+#define TYPES(S, m, k) S##_##m,
 #define FLOATS(S, m, k) S##_##m,
 #define DOUBLES(S, m, k) S##_##m,
 #define TEXTS(S, m, k) S##_##m,

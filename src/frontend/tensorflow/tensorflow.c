@@ -1,13 +1,13 @@
 /*
- * The row of TensorFlow: frozen graphs, SavedModels, and graphs beside a checkpoint. None of them has magic bytes. A
- * GraphDef begins with a node, whose name and operator are the first fields; a SavedModel with the version 1; a
- * MetaGraphDef has a graph as its second field.
+ * The row of TensorFlow: frozen graphs, SavedModels, and graphs beside a checkpoint, in bytes or in text. None of
+ * them has magic bytes. A GraphDef begins with a node, whose name and operator are the first fields; a SavedModel with
+ * the version 1; a MetaGraphDef has a graph as its second field.
  */
+#include "base/wire_text.h"
 #include "frontend/neighbour.h"
 #include "frontend/tensorflow/checkpoint.h"
 #include "frontend/tensorflow/import.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* ---- recognised by the first fields */
@@ -48,23 +48,64 @@ static bool is_saved_model(Bytes b)
 	       part.type == 2 && (part.number == 1 || part.number == 2);
 }
 
+/* The text format: the first field, and a node behind it. */
+typedef enum { TEXT_NONE, TEXT_GRAPH, TEXT_SAVED_MODEL, TEXT_META_GRAPH } TextKind;
+
+static TextKind text_kind(Bytes b)
+{
+	enum { LOOK = 1 << 16 };
+	static const struct {
+		const char *word;
+		TextKind kind;
+	} first[] = { { "node", TEXT_GRAPH }, { "library", TEXT_GRAPH }, { "versions", TEXT_GRAPH },
+		{ "saved_model_schema_version", TEXT_SAVED_MODEL }, { "meta_info_def", TEXT_META_GRAPH } };
+	size_t k = 0, head = b.n < LOOK ? b.n : LOOK;
+	while (k < head && (b.at[k] == '#' || strchr(" \t\r\n", b.at[k]) != NULL)) {
+		bool comment = b.at[k] == '#';
+		for (k++; comment && k < head && b.at[k - 1] != '\n'; k++)
+			;
+	}
+	if (memchr(b.at, 0, head) != NULL || memmem(b.at, head, "op:", 3) == NULL)
+		return TEXT_NONE;
+	for (size_t i = 0; i < sizeof first / sizeof *first; i++) {
+		size_t n = strlen(first[i].word);
+		if (head - k > n && memcmp(b.at + k, first[i].word, n) == 0 && strchr(" :{\n", b.at[k + n]) != NULL)
+			return first[i].kind;
+	}
+	return TEXT_NONE;
+}
+
 static FormatMatch recognise(Bytes file)
 {
-	if (tf_is_index(file))
+	if (tf_is_index(file) || text_kind(file) != TEXT_NONE)
 		return FORMAT_SURE;
 	return is_graph(file) || is_saved_model(file) || is_meta_graph(file) ? FORMAT_LIKELY : FORMAT_NO;
 }
 
+/* The file of a SavedModel in a folder; NULL: there is none. */
+static const char *saved_model_in(Arena *a, const char *folder)
+{
+	const char *inside = arena_printf(a, "%s/x", folder), *path = neighbour_named(a, inside, "saved_model.pb");
+	return path != NULL ? path : neighbour_named(a, inside, "saved_model.pbtxt");
+}
+
 static bool recognise_folder(const char *path)
 {
-	char name[4096];
-	FILE *f = snprintf(name, sizeof name, "%s/saved_model.pb", path) < (int)sizeof name ? fopen(name, "rb") : NULL;
-	if (f != NULL)
-		fclose(f);
-	return f != NULL;
+	Arena *a = arena_new();
+	bool found = saved_model_in(a, path) != NULL;
+	arena_free(a);
+	return found;
 }
 
 /* ---- loaded */
+
+/* A message in either format. */
+static bool read_message(Arena *a, const WireMessage *m, const char *path, Bytes file, void *out, Err *err)
+{
+	if (text_kind(file) != TEXT_NONE)
+		return wire_read_text(a, m, path, file, out, NULL, err);
+	return wire_read(a, m, file, out, err);
+}
 
 static Dag *refuse(Err *err, Err why, const char *path)
 {
@@ -147,7 +188,7 @@ static Dag *load_saved(Arena *a, const char *path, Bytes file, const ModelArgs *
 	const char *slash = strrchr(path, '/');
 	const char *folder = slash == NULL ? "." : arena_printf(a, "%.*s", (int)(slash - path), path);
 	Err why = { 0 };
-	if (wire_read(a, &TfSavedModel_message, file, m, &why) && serving(m) == NULL)
+	if (read_message(a, &TfSavedModel_message, path, file, m, &why) && serving(m) == NULL)
 		fail(&why, ERR_INPUT, NULL, "it has %zu graphs, and none has the tag serve", m->meta_graphs.n);
 	if (why.code != ERR_NONE)
 		return refuse(err, why, path);
@@ -159,7 +200,7 @@ static Dag *load_graph(Arena *a, const char *path, Bytes file, const ModelArgs *
 	TfMetaGraph *m = arena_new_of(a, TfMetaGraph);
 	m->graph_def = arena_new_of(a, TfGraph);
 	Err why = { 0 };
-	if (!wire_read(a, &TfGraph_message, file, m->graph_def, &why))
+	if (!read_message(a, &TfGraph_message, path, file, m->graph_def, &why))
 		return refuse(err, why, path);
 	return load_meta(a, path, m, path, args, err);
 }
@@ -169,7 +210,7 @@ static Dag *load_exported(Arena *a, const char *path, Bytes file, const ModelArg
 	TfMetaGraph *m = arena_new_of(a, TfMetaGraph);
 	const char *prefix = without_ending(a, path, ".meta");
 	Err why = { 0 };
-	if (!wire_read(a, &TfMetaGraph_message, file, m, &why))
+	if (!read_message(a, &TfMetaGraph_message, path, file, m, &why))
 		return refuse(err, why, path);
 	return load_meta(a, path, m, prefix != NULL ? prefix : path, args, err);
 }
@@ -177,20 +218,23 @@ static Dag *load_exported(Arena *a, const char *path, Bytes file, const ModelArg
 static Dag *load(Arena *a, const char *path, Bytes file, const ModelArgs *args, Err *err)
 {
 	Err why = { 0 };
-	if (file.n == 0 && recognise_folder(path)) {
-		path = arena_printf(a, "%s/saved_model.pb", path);
+	const char *inside = file.n == 0 ? saved_model_in(a, path) : NULL;
+	if (inside != NULL) {
+		path = inside;
 		if (!neighbour_read(a, path, &file, &why))
 			return refuse(err, why, path);
-		return load_saved(a, path, file, args, err);
 	}
+	TextKind text = text_kind(file);
 	if (tf_is_index(file)) {
 		fail(&why, ERR_INPUT, NULL,
 			"is the index of a checkpoint, which has variables and no graph: name the .meta file or the SavedModel");
 		return refuse(err, why, path);
 	}
-	if (is_saved_model(file))
+	if (inside != NULL || text == TEXT_SAVED_MODEL || (text == TEXT_NONE && is_saved_model(file)))
 		return load_saved(a, path, file, args, err);
-	return is_graph(file) ? load_graph(a, path, file, args, err) : load_exported(a, path, file, args, err);
+	if (text == TEXT_GRAPH || (text == TEXT_NONE && is_graph(file)))
+		return load_graph(a, path, file, args, err);
+	return load_exported(a, path, file, args, err);
 }
 
 const Format format_tensorflow = {
