@@ -21,7 +21,6 @@ static const struct {
 	{ "a Keras or other HDF5 model", 0, 8, "\x89HDF\r\n\x1a\n" },
 	{ "a TensorFlow Lite model", 4, 4, "TFL3" },
 	{ "an ONNX Runtime (.ort) model", 4, 4, "ORTM" },
-	{ "an MXNet parameter file", 0, 8, "\x12\x01\0\0\0\0\0\0" },
 	{ "a GGUF model", 0, 4, "GGUF" },
 	{ "!a NumPy array", 0, 6, "\x93NUMPY" },
 	{ "!a compiled bundle, which dlc-run runs", 1, 4, "DLCB" },
@@ -50,8 +49,6 @@ static const struct {
 static const struct {
 	const char *what, *word;
 } texts[] = {
-	{ "an MXNet symbol", "\"arg_nodes\"" },
-	{ "an MXNet symbol", "\"op\": \"null\"" },
 	{ "a Caffe prototxt", "bottom:" },
 	{ "a Caffe prototxt", "layer {" },
 	{ "a Caffe prototxt", "input_dim:" },

@@ -52,6 +52,12 @@ static double flops_det(const Dag *d, const OpCall *c, double each)
 	return flops_reduce(d, c, each * 2 / 3 * (double)x->dim[x->rank - 1]);
 }
 
+/* Each is compared with those before it: half of a square. */
+static double flops_suppress(const Dag *d, const OpCall *c, double each)
+{
+	return flops_reduce(d, c, each / 2);
+}
+
 static double flops_dense(const Dag *d, const OpCall *c, double each)
 {
 	return flops_each(d, c, each * (double)op_in(d, c, 1)->shape.dim[1]);

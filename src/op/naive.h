@@ -91,6 +91,7 @@ void naive_fold(Naive *nv);
 void naive_lrn(Naive *nv);
 void naive_dense(Naive *nv);
 void naive_det(Naive *nv);
+void naive_suppress(Naive *nv);
 void naive_matmul(Naive *nv);
 void naive_softmax(Naive *nv);
 void naive_reduce(Naive *nv);

@@ -1,6 +1,6 @@
 /*
- * Operators that walk along an axis in order: cumulative sums and products, the k largest. Every line is one
- * instance of a block that holds the loops along the line, since each step reads what the one before it wrote.
+ * Operators that walk along an axis in order: cumulative sums and products, the k largest, suppression. Every line is
+ * one instance of a block that holds the loops along the line, since each step reads what the one before it wrote.
  * Lines are independent, so their loops may be scheduled. What a step hands on lies in work buffers of one element
  * a line.
  */
@@ -65,6 +65,28 @@ void naive_scan(Naive *nv)
 	Stmt *step = op_int(nv->c, "exclusive") != 0 ? ir_seq(put, add) : ir_seq(add, put);
 	Stmt *start = store_line(&l, acc, ir_const(ir, t, combine == IR_MUL ? 1 : 0));
 	nest_close(&l.nest, NULL, NULL, ir_seq(start, ir_for(ir, loop, ir_int(ir, 0), ir_int(ir, n), LOOP_SERIAL, step)));
+}
+
+/* The row of j says which i it hides; only those count that stay themselves. */
+void naive_suppress(Naive *nv)
+{
+	Ir *ir = nv->ir;
+	const Shape *x = &naive_in(nv, 0)->shape;
+	int batch = x->rank - 2;
+	Nest nest = { .nv = nv };
+	const Expr *at_x[DAG_MAX_RANK], *at_i[DAG_MAX_RANK], *at_j[DAG_MAX_RANK], *i, *j, *zero = ir_int(ir, 0);
+	for (int k = 0; k < batch; k++)
+		at_x[k] = at_i[k] = at_j[k] = nest_axis(&nest, axis_name(x->rank, k), ITER_SPATIAL, x->dim[k]);
+	Buf *out = naive_buf(nv, nv->c->out[0]), *keep = naive_work(nv, "keep", BOOL, naive_out(nv, 0)->shape);
+	const char *outer = inner_loop(nv, "i", &i), *inner = inner_loop(nv, "j", &j);
+	at_i[batch] = at_x[batch + 1] = i;
+	at_j[batch] = at_x[batch] = j;
+	const Expr *hidden = ir_and(ir, ir_load(ir, keep, at_j, batch + 1), naive_load(nv, 0, at_x, BOOL));
+	const Expr *stays = ir_and(ir, ir_load(ir, keep, at_i, batch + 1), ir_unary(ir, IR_NOT, hidden));
+	Stmt *step = ir_for(ir, inner, zero, i, LOOP_SERIAL, ir_store(ir, keep, at_i, batch + 1, stays));
+	Stmt *body = ir_seq(ir_store(ir, keep, at_i, batch + 1, ir_const(ir, BOOL, 1)), step);
+	ir_seq(body, naive_store(nv, out, at_i, ir_load(ir, keep, at_i, batch + 1)));
+	nest_close(&nest, NULL, NULL, ir_for(ir, outer, zero, ir_int(ir, x->dim[batch]), LOOP_SERIAL, body));
 }
 
 /* Whether a comes before b: a NaN counts as the largest of all. */

@@ -34,6 +34,7 @@ bool infer_conv_transpose(const Dag *d, const OpCall *c, Value *out, Err *err);
 bool infer_max_pool_place(const Dag *d, const OpCall *c, Value *out, Err *err);
 bool infer_pool(const Dag *d, const OpCall *c, Value *out, Err *err);
 bool infer_dense(const Dag *d, const OpCall *c, Value *out, Err *err);
+bool infer_suppress(const Dag *d, const OpCall *c, Value *out, Err *err);
 bool infer_det(const Dag *d, const OpCall *c, Value *out, Err *err);
 bool infer_matmul(const Dag *d, const OpCall *c, Value *out, Err *err);
 bool infer_batch_norm(const Dag *d, const OpCall *c, Value *out, Err *err);

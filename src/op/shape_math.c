@@ -66,6 +66,22 @@ bool infer_det(const Dag *d, const OpCall *c, Value *out, Err *err)
 	return true;
 }
 
+bool infer_suppress(const Dag *d, const OpCall *c, Value *out, Err *err)
+{
+	const Value *x = op_in(d, c, 0);
+	char s[160], type[DTYPE_TEXT];
+	if (!need_rank(c, x, 2, DAG_MAX_RANK, err))
+		return false;
+	int rank = x->shape.rank;
+	if (x->type.kind != DT_BOOL || x->shape.dim[rank - 1] != x->shape.dim[rank - 2])
+		return op_refuse(c, err, "x has the type %s and the shape %s, but square matrices of bool are needed",
+			dtype_print(x->type, type), shape_str(x->shape, s));
+	set_like(out, x);
+	out->shape.rank = rank - 1;
+	out->shape.dim[rank - 1] = 0;
+	return true;
+}
+
 bool infer_batch_norm(const Dag *d, const OpCall *c, Value *out, Err *err)
 {
 	const Value *x = op_in(d, c, 0);

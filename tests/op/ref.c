@@ -468,6 +468,7 @@ static double element(const Env *e, Shape out, int result)
 	case OP_conv_transpose: return conv_transpose(e);
 	case OP_fold: return fold(e);
 	case OP_det: return ref_det(e);
+	case OP_suppress: return ref_suppress(e);
 	case OP_max_pool:
 	case OP_max_pool_place:
 	case OP_avg_pool: return pool(e);

@@ -37,6 +37,7 @@ double ref_gather(const Env *e);
 double ref_scatter(const Env *e);
 double ref_arg(const Env *e);
 double ref_scan(const Env *e);
+double ref_suppress(const Env *e);
 double ref_top_k(const Env *e, int result);
 double ref_det(const Env *e);
 double ref_resample(const Env *e);

@@ -93,3 +93,21 @@ double ref_det(const Env *e)
 		matrix = matrix * e->in[0]->shape.dim[k] + e->idx[k];
 	return det_of(&e->in[0]->v[matrix * n * n], (int)n);
 }
+
+/* By recursion: whether i stays. */
+static bool stays(const double *x, int64_t n, int64_t i)
+{
+	for (int64_t j = 0; j < i; j++)
+		if (x[j * n + i] != 0 && stays(x, n, j))
+			return false;
+	return true;
+}
+
+double ref_suppress(const Env *e)
+{
+	const Shape *s = &e->in[0]->shape;
+	int64_t n = s->dim[s->rank - 1], matrix = 0;
+	for (int k = 0; k < s->rank - 2; k++)
+		matrix = matrix * s->dim[k] + e->idx[k];
+	return stays(&e->in[0]->v[matrix * n * n], n, e->idx[s->rank - 2]);
+}

@@ -12,9 +12,9 @@ typedef struct NodeFormat NodeFormat;
 
 /*
  * An optional without an element is ITEM_NONE; one with an element is that element. ITEM_FLOAT8 are codes, whose format
- * is `code`.
+ * is `code`. ITEM_OPEN is a tensor without data and shape: the row that knows what it must be makes it ITEM_TENSOR.
  */
-typedef enum { ITEM_TENSOR, ITEM_FLOAT8, ITEM_SEQUENCE, ITEM_NONE } ItemKind;
+typedef enum { ITEM_TENSOR, ITEM_FLOAT8, ITEM_SEQUENCE, ITEM_NONE, ITEM_OPEN } ItemKind;
 
 /* The meaning of a name. Known elements are added to the Dag when a call reads them. */
 typedef struct Item {

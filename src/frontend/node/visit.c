@@ -104,7 +104,8 @@ Item *node_item(Visit *n, int k)
 const char *item_kind_name(ItemKind kind)
 {
 	return kind == ITEM_FLOAT8 ? "of 8-bit floats, which only casts and quantisation read" :
-		   kind == ITEM_SEQUENCE ? "a sequence" : kind == ITEM_NONE ? "an empty optional" : "a tensor";
+		   kind == ITEM_SEQUENCE ? "a sequence" : kind == ITEM_NONE ? "an empty optional" :
+		   kind == ITEM_OPEN ? "a weight whose data and shape no file gives" : "a tensor";
 }
 
 static Item *find_item(Visit *n, int k)

@@ -62,6 +62,7 @@ bool write_mod(const Call *k);
 bool write_is_inf(const Call *k);
 bool write_expm1(const Call *k);
 bool write_log1p(const Call *k);
+bool write_suppress(const Call *k);
 
 /* ---- export_gather.c */
 

@@ -74,3 +74,44 @@ bool write_log1p(const Call *k)
 	out_input(&n, log);
 	return end(k, &n);
 }
+
+enum { MOST_SUPPRESSED = 1 << 10 };
+
+/*
+ * Suppression, which ONNX does not have: all stay at first, then n times those stay whom none before them hides that
+ * stays. After step t the first t are right.
+ */
+bool write_suppress(const Call *k)
+{
+	OnnxOut *o = k->o;
+	Shape s = arg(k, 0)->shape, one = s;
+	int64_t n = s.dim[s.rank - 1];
+	if (n > MOST_SUPPRESSED)
+		return fail(
+			o->err, ERR_UNSUPPORTED, k->c->name, "suppress of %lld is too long to be written as ONNX", (long long)n);
+	float *before = arena_array(o->arena, float, n * n + 1);
+	for (int64_t i = 0; i < n * n; i++)
+		before[i] = i / n < i % n;
+	one.dim[s.rank - 2] = 1;
+	OutNode cast = out_begin(o, "Cast"), first = out_begin(o, "Expand");
+	const char *x = out_name(o, k->out[0]), *stay = out_name(o, k->out[0]);
+	out_input(&cast, k->in[0]);
+	out_int(&cast, "to", onnx_type_to(F32));
+	out_end(&cast, x);
+	x = node(k, "Mul", x, out_const(o, k->out[0], F32, shape_of(2, (int64_t[]){ n, n }), before), NULL);
+	out_input(&first, out_const_number(o, k->out[0], F32, 1));
+	out_input(&first, out_const_ints(o, k->out[0], one.dim, one.rank));
+	out_end(&first, stay);
+	const char *half = out_const_number(o, k->out[0], F32, 0.5), *is = node(k, "Less", half, stay, NULL);
+	for (int64_t t = 0; t < n; t++) {
+		is = node(k, "Less", node(k, "MatMul", stay, x, NULL), half, NULL);
+		OutNode again = out_begin(o, "Cast");
+		stay = out_name(o, k->out[0]);
+		out_input(&again, is);
+		out_int(&again, "to", onnx_type_to(F32));
+		out_end(&again, stay);
+	}
+	one.dim[s.rank - 2] = n;
+	one.rank--;
+	return reshaped(k, is, one, k->out[0]) != NULL;
+}

@@ -403,6 +403,7 @@ static const struct {
 	[OP_max_pool] = { "MaxPool", pool },
 	[OP_max_pool_place] = { "MaxPool", pool },
 	[OP_det] = { "Det", plain },
+	[OP_suppress] = { "MatMul", write_suppress },
 	[OP_avg_pool] = { "AveragePool", pool },
 	[OP_batch_norm] = { "BatchNormalization", batch_norm },
 	[OP_lrn] = { "LRN", lrn },

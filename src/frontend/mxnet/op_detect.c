@@ -1,0 +1,330 @@
+/*
+ * Rows of detectors: anchors, boxes from offsets, non-maximum suppression. Boxes are ordered by their scores, a matrix
+ * says which ones hide which, and the Dag's suppress walks through it. Results have a place for each box; those that
+ * are hidden or not valid are -1 there.
+ */
+#include "frontend/mxnet/rows.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { MOST_BOXES = 1 << 14, MOST_ANCHORS = 1 << 22 };
+
+/* ---- anchors */
+
+static void import_prior(Visit *v)
+{
+	const Item *it = node_need(v, 0);
+	int nsize, nratio, nstep, noffset;
+	const float *size = node_attr_floats(v, "sizes", &nsize), *ratio = node_attr_floats(v, "ratios", &nratio);
+	const float *step = node_attr_floats(v, "steps", &nstep), *offset = node_attr_floats(v, "offsets", &noffset);
+	static const float one[] = { 1, 1 }, half[] = { 0.5f, 0.5f };
+	bool clip = node_attr_flag(v, "clip", false);
+	size = nsize > 0 ? size : one;
+	ratio = nratio > 0 ? ratio : one;
+	nsize = nsize > 0 ? nsize : 1;
+	nratio = nratio > 0 ? nratio : 1;
+	if (node_ok(v) && (it->shape.rank != 4 || (nstep > 0 && nstep != 2) || (noffset > 0 && noffset != 2)))
+		node_fail(v, ERR_TYPE, "its input must have 4 dimensions, and its steps and offsets two numbers");
+	if (!node_ok(v))
+		return;
+	int64_t h = it->shape.dim[2], w = it->shape.dim[3], each = nsize + nratio - 1, all = h * w * each;
+	if (h > MOST_ANCHORS || w > MOST_ANCHORS || all > MOST_ANCHORS || h < 1 || w < 1) {
+		node_fail(v, ERR_UNSUPPORTED, "its %lld anchors are out of range", (long long)all);
+		return;
+	}
+	offset = noffset == 2 ? offset : half;
+	float dy = nstep == 2 && step[0] > 0 ? step[0] : 1 / (float)h,
+		  dx = nstep == 2 && step[1] > 0 ? step[1] : 1 / (float)w;
+	float *to = arena_array(v->im->arena, float, all * 4 + 1), *at = to;
+	for (int64_t p = 0; p < h * w; p++)
+		for (int64_t k = 0; k < each; k++, at += 4) {
+			float y = ((float)(p / w) + offset[0]) * dy, x = ((float)(p % w) + offset[1]) * dx;
+			float s = size[k < nsize ? k : 0], r = sqrtf(ratio[k < nsize ? 0 : k - nsize + 1]);
+			float half_w = s * (float)h / (float)w * r / 2, half_h = s / r / 2;
+			float box[] = { x - half_w, y - half_h, x + half_w, y + half_h };
+			for (int i = 0; i < 4; i++)
+				at[i] = clip ? fminf(fmaxf(box[i], 0), 1) : box[i];
+		}
+	node_set_known(v, 0, F32, shape_of(3, (int64_t[]){ 1, all, 4 }), to);
+}
+
+/* ---- boxes */
+
+static int with(Visit *v, int op, int x, double number)
+{
+	return node_with_number(v, op, x, number);
+}
+
+/* Column k of the last dimension, which stays as 1. */
+static int column(Visit *v, int x, int64_t k)
+{
+	return node_slice(v, x, node_val(v, x)->shape.rank - 1, k, 1);
+}
+
+/* The four columns of boxes [batch, n, 4]: left, top, right, bottom. */
+typedef struct Corners {
+	int at[4];
+} Corners;
+
+static Corners corners_of(Visit *v, int boxes, bool centre)
+{
+	Corners c;
+	for (int k = 0; k < 4; k++)
+		c.at[k] = column(v, boxes, k);
+	for (int k = 0; k < 2 && centre; k++) {
+		int middle = c.at[k], half = with(v, OP_mul, c.at[2 + k], 0.5);
+		c.at[k] = node_call2(v, OP_sub, middle, half);
+		c.at[2 + k] = node_call2(v, OP_add, middle, half);
+	}
+	return c;
+}
+
+/* [batch, n, 1] -> [batch, 1, n] */
+static int turned(Visit *v, int x)
+{
+	const int64_t *d = node_val(v, x)->shape.dim;
+	return node_view(v, x, 3, (int64_t[]){ d[0], 1, d[1] });
+}
+
+static int length(Visit *v, int from, int to)
+{
+	return with(v, OP_maximum, node_call2(v, OP_sub, to, from), 0);
+}
+
+/* The common area over that of both, [batch, n, m]; 0 where both have none. */
+static int overlap(Visit *v, const Corners *a, const Corners *b)
+{
+	int common = DAG_NONE, area_a = DAG_NONE, area_b = DAG_NONE;
+	for (int k = 0; k < 2; k++) {
+		int other_from = turned(v, b->at[k]), other_to = turned(v, b->at[2 + k]);
+		int from = node_call2(v, OP_maximum, a->at[k], other_from);
+		int to = node_call2(v, OP_minimum, a->at[2 + k], other_to), line = length(v, from, to);
+		int side_a = length(v, a->at[k], a->at[2 + k]), side_b = length(v, other_from, other_to);
+		common = k == 0 ? line : node_call2(v, OP_mul, common, line);
+		area_a = k == 0 ? side_a : node_call2(v, OP_mul, area_a, side_a);
+		area_b = k == 0 ? side_b : node_call2(v, OP_mul, area_b, side_b);
+	}
+	int all = node_call2(v, OP_sub, node_call2(v, OP_add, area_a, area_b), common);
+	int none = with(v, OP_less_equal, all, 0);
+	int y = node_call2(v, OP_div, common, node_where(v, none, node_number(v, F32, 1), all));
+	return node_where(v, none, node_number(v, F32, 0), y);
+}
+
+/* Rows of x [batch, n, ..] in another order, places [batch, k]. */
+static int reorder(Visit *v, int x, int places)
+{
+	Attr attr[] = { attr_int("axis", 1), attr_int("batch", 1) };
+	int in[] = { x, places };
+	return node_call(v, OP_gather, in, 2, attr, 2);
+}
+
+/* Places [batch, k] of the k largest of keys [batch, n], equal ones in their order. */
+static int order(Visit *v, int keys, int64_t k)
+{
+	Attr attr[] = { attr_int("axis", 1), attr_int("k", k) };
+	return mxnet_result(v, node_call(v, OP_top_k, &keys, 1, attr, 2), 1);
+}
+
+typedef struct Suppression {
+	double limit;
+	bool least;    /* an overlap of the limit hides */
+	bool all;      /* boxes of other classes, too */
+	int id, valid; /* [batch, k, 1], ordered; id DAG_NONE: one class */
+} Suppression;
+
+/* Which of ordered boxes stay: bool[batch, k, 1]. */
+static int suppress(Visit *v, const Suppression *s, const Corners *boxes)
+{
+	int limit = node_number(v, F32, s->limit), share = overlap(v, boxes, boxes);
+	int hides = node_call2(v, s->least ? OP_less_equal : OP_less, limit, share);
+	if (!s->all && s->id != DAG_NONE)
+		hides = node_call2(v, OP_bit_and, hides, node_call2(v, OP_equal, s->id, turned(v, s->id)));
+	hides = node_call2(v, OP_bit_and, hides, s->valid);
+	int stay = node_call1(v, OP_suppress, hides);
+	const int64_t *d = node_val(v, stay)->shape.dim;
+	stay = node_view(v, stay, 3, (int64_t[]){ d[0], d[1], 1 });
+	return node_call2(v, OP_bit_and, stay, s->valid);
+}
+
+/* Rows behind those of x [batch, k, width] up to n, all -1. */
+static int fill_up(Visit *v, int x, int64_t n)
+{
+	const Shape s = node_val(v, x)->shape;
+	int64_t pads[6] = { 0, 0, 0, 0, n - s.dim[1], 0 };
+	Attr attr[] = { attr_ints("pads", pads, 6), attr_float("value", -1) };
+	return n == s.dim[1] ? x : node_call(v, OP_pad, &x, 1, attr, 2);
+}
+
+static bool too_many(Visit *v, int64_t n)
+{
+	if (node_ok(v) && n > MOST_BOXES)
+		node_fail(v, ERR_UNSUPPORTED,
+			"%lld boxes are too many to be compared with each other: set its topk to %d or less", (long long)n,
+			MOST_BOXES);
+	return !node_ok(v);
+}
+
+/* Boxes [batch, n, 4] from offsets [batch, 4 n] and anchors [1, n, 4]. */
+static int decode(Visit *v, int offsets, int anchors, const double *variance, bool clip)
+{
+	const int64_t n = node_val(v, anchors)->shape.dim[1];
+	int64_t batch = node_val(v, offsets)->shape.dim[0];
+	int by = node_view(v, offsets, 3, (int64_t[]){ batch, n, 4 }), side[4];
+	Corners a = corners_of(v, anchors, false);
+	for (int k = 0; k < 2; k++) {
+		int size = node_call2(v, OP_sub, a.at[2 + k], a.at[k]);
+		int middle = with(v, OP_mul, node_call2(v, OP_add, a.at[k], a.at[2 + k]), 0.5);
+		int shift = node_call2(v, OP_mul, with(v, OP_mul, column(v, by, k), variance[k]), size);
+		int grow = node_call1(v, OP_exp, with(v, OP_mul, column(v, by, 2 + k), variance[2 + k]));
+		int half = with(v, OP_mul, node_call2(v, OP_mul, grow, size), 0.5);
+		middle = node_call2(v, OP_add, middle, shift);
+		side[k] = node_call2(v, OP_sub, middle, half);
+		side[2 + k] = node_call2(v, OP_add, middle, half);
+	}
+	int boxes = node_concat(v, side, 4, 2);
+	Attr to[] = { attr_float("lo", 0), attr_float("hi", 1) };
+	return clip ? node_call(v, OP_clip, &boxes, 1, to, 2) : boxes;
+}
+
+/*
+ * Columns id, score, left, top, right, bottom, by score. The id of what is hidden is -1; what is not valid, or left out
+ * by nms_topk, is -1 in all columns.
+ */
+static void import_detection(Visit *v)
+{
+	const Item *p = node_need(v, 0), *offsets = node_need(v, 1), *anchors = node_need(v, 2);
+	int count;
+	double variance[] = { 0.1, 0.1, 0.2, 0.2 };
+	const float *given = node_attr_floats(v, "variances", &count);
+	bool clip = node_attr_flag(v, "clip", true), all = node_attr_flag(v, "force_suppress", false);
+	double least = node_attr_float(v, "threshold", 0.01), limit = node_attr_float(v, "nms_threshold", 0.5);
+	int64_t most = node_attr_int(v, "nms_topk", -1), background = node_attr_int(v, "background_id", 0);
+	for (int k = 0; k < 4 && count == 4; k++)
+		variance[k] = import_number(F32, &given[k]);
+	const int64_t *d = p->shape.dim, n = d[2];
+	bool fits = p->shape.rank == 3 && d[1] > 1 && anchors->shape.rank == 3 && anchors->shape.dim[0] == 1 &&
+	            anchors->shape.dim[1] == n && anchors->shape.dim[2] == 4 && offsets->shape.rank == 2 &&
+	            offsets->shape.dim[0] == d[0] && offsets->shape.dim[1] == 4 * n;
+	if (node_ok(v) && (!fits || n < 1))
+		node_fail(v, ERR_TYPE,
+			"its probabilities, offsets and anchors do not have the shapes [batch, classes, n], [batch, "
+			"4 n] and [1, n, 4]");
+	if (node_ok(v) && background != 0)
+		node_fail(v, ERR_UNSUPPORTED, "its background_id is %lld, but only 0 is supported", (long long)background);
+	bool suppresses = limit > 0 && limit <= 1;
+	int64_t k = suppresses && most > 0 && most < n ? most : n;
+	if (!node_ok(v) || (suppresses && too_many(v, k)))
+		return;
+	int classes = node_slice(v, node_value(v, 0), 1, 1, d[1] - 1);
+	Attr attr[] = { attr_ints("axes", (int64_t[]){ 1 }, 1), attr_int("keep", 0) },
+		 place[] = { attr_int("axis", 1), attr_int("keep", 0) };
+	int score = node_call(v, OP_reduce_max, &classes, 1, attr, 2);
+	int id = node_cast(v, node_call(v, OP_arg_max, &classes, 1, place, 2), F32);
+	int valid = node_call2(v, OP_less_equal, node_number(v, F32, least), score);
+	int keys = suppresses ? node_where(v, valid, score, node_number(v, F32, -INFINITY)) : node_cast(v, valid, F32);
+	int64_t each[] = { d[0], n, 1 };
+	int columns[] = { node_view(v, id, 3, each), node_view(v, score, 3, each),
+		decode(v, node_value(v, 1), node_value(v, 2), variance, clip),
+		node_cast(v, node_view(v, valid, 3, each), F32) };
+	int rows = reorder(v, node_concat(v, columns, 4, 2), order(v, keys, k));
+	int there = with(v, OP_less, node_call1(v, OP_neg, column(v, rows, 6)), -0.5), minus = node_number(v, F32, -1);
+	int first = column(v, rows, 0), box = node_slice(v, rows, 2, 2, 4);
+	if (suppresses) {
+		Suppression s = { .limit = limit, .least = true, .all = all, .id = first, .valid = there };
+		Corners c = corners_of(v, box, false);
+		first = node_where(v, suppress(v, &s, &c), first, minus);
+	}
+	int out[] = { first, node_slice(v, rows, 2, 1, 5) };
+	node_set(v, 0, fill_up(v, node_where(v, there, node_concat(v, out, 2, 2), minus), n));
+}
+
+static bool is_corner(Visit *v, const char *name)
+{
+	const char *text = node_attr_text(v, name, "corner");
+	if (node_ok(v) && strcmp(text, "corner") != 0 && strcmp(text, "center") != 0 && strcmp(text, "0") != 0 &&
+		strcmp(text, "1") != 0)
+		node_fail(v, ERR_INPUT, "its attribute %s is '%.20s', not corner or center", name, text);
+	return strcmp(text, "corner") == 0 || strcmp(text, "0") == 0;
+}
+
+/* Boxes that stay come first, by score; all others are -1. */
+static void import_box_nms(Visit *v)
+{
+	const Item *it = node_need(v, 0);
+	double limit = node_attr_float(v, "overlap_thresh", 0.5), least = node_attr_float(v, "valid_thresh", 0);
+	int64_t most = node_attr_int(v, "topk", -1), first = node_attr_int(v, "coord_start", 2);
+	int64_t score = node_attr_int(v, "score_index", 1), id = node_attr_int(v, "id_index", -1);
+	int64_t background = node_attr_int(v, "background_id", -1);
+	bool all = node_attr_flag(v, "force_suppress", false), in = is_corner(v, "in_format"),
+		 out = is_corner(v, "out_format");
+	int rank = it->shape.rank;
+	int64_t n = rank > 1 ? it->shape.dim[rank - 2] : 0, width = rank > 1 ? it->shape.dim[rank - 1] : 0;
+	bool fits = rank >= 2 && first >= 0 && first <= width - 4 && score >= 0 && score < width && id < width && n > 0;
+	if (node_ok(v) && !fits)
+		node_fail(v, ERR_TYPE, "its input does not hold boxes with a score");
+	int64_t k = most > 0 && most < n ? most : n;
+	if (!node_ok(v) || too_many(v, k))
+		return;
+	int64_t batch = shape_product(&it->shape, 0, rank - 2), flat[] = { batch, n };
+	int x = node_view(v, node_value(v, 0), 3, (int64_t[]){ batch, n, width }), minus = node_number(v, F32, -1);
+	int value = column(v, x, score), valid = node_call2(v, OP_less, node_number(v, F32, least), value);
+	if (id >= 0 && background >= 0) {
+		int here = with(v, OP_equal, column(v, x, id), (double)background);
+		valid = node_call2(v, OP_bit_and, valid, node_call1(v, OP_bit_not, here));
+	}
+	int keys = node_view(v, node_where(v, valid, value, node_number(v, F32, -INFINITY)), 2, flat),
+		places = order(v, keys, k);
+	int rows = reorder(v, x, places), there = reorder(v, node_cast(v, valid, F32), places);
+	Suppression s = {
+		.limit = limit, .all = all, .id = id >= 0 ? column(v, rows, id) : DAG_NONE, .valid = with(v, OP_equal, there, 1)
+	};
+	Corners c = corners_of(v, node_slice(v, rows, 2, first, 4), !in);
+	int stay = suppress(v, &s, &c);
+	int again = order(v, node_view(v, node_cast(v, stay, F32), 2, (int64_t[]){ batch, k }), k);
+	if (in != out) { /* the other form of boxes */
+		int part[6], np = 0;
+		if (first > 0)
+			part[np++] = node_slice(v, rows, 2, 0, first);
+		for (int i = 0; i < 4; i++) {
+			int a = c.at[i % 2], b = c.at[2 + i % 2];
+			int centre = i < 2 ? with(v, OP_mul, node_call2(v, OP_add, a, b), 0.5) : node_call2(v, OP_sub, b, a);
+			part[np++] = out ? c.at[i] : centre;
+		}
+		if (first + 4 < width)
+			part[np++] = node_slice(v, rows, 2, first + 4, width - first - 4);
+		rows = node_concat(v, part, np, 2);
+	}
+	rows = reorder(v, node_where(v, stay, rows, minus), again);
+	node_set(v, 0, node_reshape(v, fill_up(v, rows, n), it->shape));
+}
+
+/* Overlaps of each box of the first input with each of the second. */
+static void import_box_iou(Visit *v)
+{
+	const Item *a = node_need(v, 0), *b = node_need(v, 1);
+	bool corner = is_corner(v, "format");
+	int ra = a->shape.rank, rb = b->shape.rank;
+	if (node_ok(v) &&
+		(ra < 1 || rb < 1 || a->shape.dim[ra - 1] != 4 || b->shape.dim[rb - 1] != 4 || ra + rb - 2 > DAG_MAX_RANK))
+		node_fail(v, ERR_TYPE, "its inputs must hold four numbers for each box");
+	if (!node_ok(v))
+		return;
+	int64_t m = shape_product(&a->shape, 0, ra - 1), n = shape_product(&b->shape, 0, rb - 1);
+	Corners x = corners_of(v, node_view(v, node_value(v, 0), 3, (int64_t[]){ 1, m, 4 }), !corner);
+	Corners y = corners_of(v, node_view(v, node_value(v, 1), 3, (int64_t[]){ 1, n, 4 }), !corner);
+	Shape s = { 0 };
+	for (int k = 0; k < ra - 1; k++)
+		s.dim[s.rank++] = a->shape.dim[k];
+	for (int k = 0; k < rb - 1; k++)
+		s.dim[s.rank++] = b->shape.dim[k];
+	node_set(v, 0, node_reshape(v, overlap(v, &x, &y), s));
+}
+
+const NodeRow mxnet_detect_rows[] = {
+	{ "_contrib_MultiBoxPrior", 0, "", import_prior },
+	{ "_contrib_MultiBoxDetection", 0, "", import_detection },
+	{ "_contrib_box_nms", 0, "", import_box_nms },
+	{ "_contrib_box_iou", 0, "", import_box_iou },
+	{ NULL, 0, NULL, NULL },
+};
