@@ -49,9 +49,6 @@ static const struct {
 static const struct {
 	const char *what, *word;
 } texts[] = {
-	{ "a Caffe prototxt", "bottom:" },
-	{ "a Caffe prototxt", "layer {" },
-	{ "a Caffe prototxt", "input_dim:" },
 	{ "!a Git LFS pointer, to be replaced by git lfs pull", "version https://git-lfs" },
 	{ "!an HTML page", "<html" },
 	{ "!an HTML page", "<!DOCTYPE" },
@@ -120,22 +117,19 @@ Foreign foreign_by_signature(Bytes file)
 }
 
 /*
- * Top-level fields. CoreML: 1 (varint), 2 description, from 200 on the kind of model. Caffe: 1 name, 100 layers. The
- * last field of a cut file counts.
+ * Top-level fields. CoreML: 1 (varint), 2 description, from 200 on the kind of model. The last
+ * field of a cut file counts.
  */
 Foreign foreign_by_fields(Bytes file)
 {
-	bool nodes = false, coreml = false, caffe = false;
+	bool nodes = false, coreml = false;
 	WireItem it;
 	for (int k = 0; k < 4096 && wire_next(&file, &it); k++) {
 		nodes |= it.number == 1 && it.type == 2;
 		coreml |= it.number >= 200 && it.number < 3000 && it.type == 2;
-		caffe |= it.number == 100 && it.type == 2;
 	}
 	if (coreml)
 		return named("a CoreML model");
-	if (caffe)
-		return named("a Caffe model");
 	return named(nodes ? "a protobuf model of an unknown kind" : NULL);
 }
 

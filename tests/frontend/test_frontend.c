@@ -18,7 +18,6 @@ static const struct {
 	{ "PK\3\4....................", 24, "is a zip archive, not a model" },
 	{ "\x80\x02}q\0.", 6, "is a Python pickle" },
 	{ "\x93NUMPY\1\0v\0{'descr'", 19, "is a NumPy array, not a model" },
-	{ "name: \"x\"\nlayer {\n bottom: \"d\"\n}", 32, "is a Caffe prototxt" },
 	{ "version https://git-lfs.github.com/spec/v1\n", 43, "is a Git LFS pointer" },
 	{ "hello\n", 6, "is a text, not a model" },
 	{ "\x0a\x05\x0a\x03"

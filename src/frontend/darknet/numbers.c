@@ -4,15 +4,10 @@
  */
 #include "frontend/darknet/darknet.h"
 
-#include "base/rng.h"
+#include "frontend/node/draw.h"
 
-#include <math.h>
 #include <stdint.h>
 #include <string.h>
-
-enum { SEED = 2018 };
-
-static const int64_t most_drawn = (int64_t)1 << 29; /* in all */
 
 bool darknet_open_numbers(Arena *a, const char *name, Bytes file, DarknetNumbers *out, Err *err)
 {
@@ -59,21 +54,6 @@ void darknet_end(Visit *v, int64_t share)
 	s->first[k] = s->first[share];
 }
 
-static const float *draw(Visit *v, DarknetNumbers *s, const char *what, int64_t n, double mean, double spread)
-{
-	if (n > most_drawn - s->drawn) {
-		node_fail(v, ERR_MEMORY, "its %s, and those before, are more numbers than dlc draws: give a file of weights",
-			what);
-		return NULL;
-	}
-	s->drawn += n;
-	float *at = arena_array(v->im->arena, float, n + 1);
-	Rng seed = rng_seed(SEED), r = rng_fork(&seed, arena_printf(v->im->arena, "%s.%s", v->node->name, what));
-	for (int64_t i = 0; i < n; i++) /* uniform, with that deviation */
-		at[i] = (float)(mean + spread * 1.7320508075688772 * (2 * rng_real(&r) - 1));
-	return at;
-}
-
 const float *darknet_take(Visit *v, const char *what, Shape shape, double mean, double spread)
 {
 	DarknetNumbers *s = (DarknetNumbers *)(uintptr_t)v->im->model->source;
@@ -81,7 +61,8 @@ const float *darknet_take(Visit *v, const char *what, Shape shape, double mean, 
 		return NULL;
 	int64_t n = shape_elements(shape);
 	if (s->at == NULL)
-		return draw(v, s, what, n, mean, spread);
+		return node_draw(
+			v, &s->drawn, what, arena_printf(v->im->arena, "%s.%s", v->node->name, what), n, mean, spread);
 	if (n > s->n - s->used) {
 		node_fail(v, ERR_INPUT,
 			"its %s are %lld numbers, but %lld are left in the file: the weights are cut off or another network's",
