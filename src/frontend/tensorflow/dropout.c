@@ -28,7 +28,7 @@ static bool is_mask(TfOps *o, TfRef r, int steps)
 	if (is_any(op, random))
 		return true;
 	bool found = false;
-	for (size_t k = 0; k < op->in.n && steps > 0 && !found && is_any(op, between); k++)
+	for (size_t k = 0; k < op->in.n && k < 3 && steps > 0 && !found && is_any(op, between); k++)
 		found = is_mask(o, op->in.at[k], steps - 1);
 	return found;
 }

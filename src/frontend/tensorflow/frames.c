@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-enum { MOST_PASSES = 4 };
+enum { MOST_PASSES = 4, MOST_WORK = 1 << 27 /* Merges times Ops: each looks at all */ };
 
 static TfOp *at(TfOps *o, TfRef r)
 {
@@ -418,5 +418,10 @@ static bool make_choices(TfOps *o, const TfRefs *root)
 
 bool tf_rewrite_control(TfOps *o, const TfRefs *root)
 {
+	size_t merges = 0;
+	for (size_t k = 0; k < o->op.n; k++)
+		merges += o->op.at[k].live && op_is(&o->op.at[k], "Merge");
+	if (merges > 0 && o->op.n > MOST_WORK / merges)
+		return tf_bad(o, ERR_UNSUPPORTED, "it has %zu loops and choices, which are too many", merges);
 	return make_loops(o) && make_choices(o, root);
 }

@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_DEPTH = 32 };
+/* Names are made for all results up to the last one that is read; a graph counts where a node holds it. */
+enum { MOST_DEPTH = 32, MOST_RESULTS = 1 << 20, MOST_NODES = 1 << 20 };
 
 bool tf_bad(TfOps *o, ErrCode code, const char *fmt, ...)
 {
@@ -127,9 +128,11 @@ bool tf_find_ref(TfOps *o, const char *text, const char *reader, TfRef *out)
 			return tf_bad(o, ERR_INPUT, "node '%.100s' reads '%.100s', whose end is no number", reader, text);
 	}
 	out->out += (int)at;
-	if (op->nout <= out->out)
-		op->nout = out->out + 1;
-	return true;
+	if (op->nout > out->out)
+		return true;
+	o->all->results += out->out + 1 - op->nout;
+	op->nout = out->out + 1;
+	return o->all->results <= MOST_RESULTS || tf_bad(o, ERR_INPUT, "its nodes have too many results");
 }
 
 /* ---- Ops from nodes */
@@ -288,6 +291,9 @@ static bool set_attr(TfOps *o, const TfOp *op, const char *key, const TfValue *t
 		if (body != NULL && runs_graphs(op)) {
 			out->kind = NODE_GRAPH;
 			out->graph = &body->graph;
+			o->nodes += body->nodes;
+			if (o->nodes > MOST_NODES)
+				return tf_bad(o, ERR_UNSUPPORTED, "its functions hold each other too often");
 		}
 	}
 	return true;
@@ -465,6 +471,7 @@ static bool read_body(TfGraphs *all, TfBody *b, Err *err)
 	};
 	if (!tf_make_nodes(&o, &b->function.node, &b->function.nnode))
 		return false;
+	b->nodes = (int64_t)b->function.nnode + 1 + o.nodes;
 	b->graph.node = b->function.node;
 	b->graph.nnode = b->function.nnode;
 	return true;

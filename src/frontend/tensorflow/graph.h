@@ -35,6 +35,7 @@ typedef struct TfOps {
 	const char *where; /* " of function f" or "" */
 	VEC(TfOp) op;
 	Names *names; /* of nodes and arguments -> op */
+	int64_t nodes; /* of the graphs that nodes hold */
 	Err *err;
 } TfOps;
 
@@ -49,6 +50,7 @@ typedef struct TfLoop {
 typedef struct TfBody {
 	const TfFunction *from;
 	int state; /* 0 not read, 1 being read, 2 done */
+	int64_t nodes; /* of it, those of its graphs included, each as often as a node names it */
 	NodeFunction function;
 	NodeGraph graph;
 } TfBody;
@@ -59,6 +61,7 @@ struct TfGraphs {
 	Names *functions; /* -> body */
 	TfBody *body;
 	int depth;
+	int64_t results; /* of all Ops */
 	struct TfCheckpoint *checkpoint; /* NULL: variables have no values */
 	Names *variables;                /* the name of a variable's node -> key */
 	WireTexts key;
