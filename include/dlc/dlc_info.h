@@ -6,12 +6,12 @@
 #error "include dlc/dlc.h"
 #endif
 
-/* A part of dlc that depends on how dlc was built. */
+/* A part of dlc that depends on how dlc was built, or on a library that is opened when it is needed. */
 typedef struct DlcComponent {
 	const char *name; /* "llvm" */
 	const char *use;  /* "tuning databases" */
 	int there;
-	const char *package; /* of Debian, to build with where it is missing; NULL: of a code generator */
+	const char *remedy; /* where it is missing, what to do: "install libuv1-dev and build again"; else NULL */
 } DlcComponent;
 
 /* Where files are looked for. */

@@ -18,13 +18,17 @@
 static void list_components(Arena *a, DlcSessionInfo *out)
 {
 	static const DlcComponent built[] = {
-#define BUILT(name, there, use, package) { name, use, there, package },
+#define BUILT(name, there, use, package) { name, use, there, there ? NULL : "install " package " and build again" },
 #include "api/built.def"
 #undef BUILT
 	};
 	VEC(DlcComponent) list = { 0 };
-	for (const Backend *const *b = backends; *b != NULL; b++)
-		vec_push(a, &list, ((DlcComponent){ (*b)->name, (*b)->use, 1, NULL }));
+	for (const Backend *const *b = backends; *b != NULL; b++) {
+		Err err = { 0 };
+		bool there = (*b)->ready == NULL || (*b)->ready(&err);
+		vec_push(a, &list,
+			((DlcComponent){ (*b)->name, (*b)->use, there, there ? NULL : arena_printf(a, "%s", err.text) }));
+	}
 	for (size_t i = 0; i < sizeof built / sizeof *built; i++)
 		vec_push(a, &list, built[i]);
 	out->component = list.at;

@@ -215,8 +215,8 @@ static void print_components(const DlcSessionInfo *s, bool there, const char *ti
 		if ((c->there != 0) != there)
 			continue;
 		printf("%-10s%-8s  %s", title, c->name, c->use);
-		if (!there && c->package != NULL)
-			printf("  (install %s and build again)", c->package);
+		if (!there)
+			printf("  (%s)", c->remedy);
 		printf("\n");
 		title = "";
 	}

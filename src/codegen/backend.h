@@ -54,6 +54,8 @@ typedef struct Backend {
 	size_t emit_bytes;
 	/* "llvm 19.1.7": what code depends on beside CODEGEN_EPOCH. */
 	const char *compiler;
+	/* Opens what emit needs of others. ERR_MISSING says what to install. NULL: it needs nothing. */
+	bool (*ready)(Err *err);
 	/* What code depends on of the target beside its kind, as text for the key of the code cache. */
 	void (*key)(const Target *t, Text *out);
 	/* Fills in out's image, reports and the texts asked for. */

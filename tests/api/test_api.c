@@ -534,7 +534,7 @@ END_TEST
 /* A process that may have few megabytes more: a value, not its end. */
 START_TEST(a_small_address_space_is_a_failure)
 {
-	static const int megabytes[] = { 1, 2, 4, 8, 16, 32, 64, 256 };
+	static const int megabytes[] = { 1, 2, 4, 8, 16, 32, 64, 256, 512, 1024 };
 	int failed = 0;
 	Model m = onnx_of(network[0]);
 	Arena *a = arena_new();

@@ -36,7 +36,7 @@ START_TEST(a_session_says_what_it_has)
 	ck_assert(v->ncomponent < LEN(name) && v->nplace < LEN(what));
 	for (int i = 0; i < v->ncomponent; i++) {
 		name[i] = v->component[i].name;
-		ck_assert(v->component[i].use[0] != 0 && (v->component[i].there || v->component[i].package != NULL));
+		ck_assert(v->component[i].use[0] != 0 && v->component[i].there == (v->component[i].remedy == NULL));
 	}
 	for (int i = 0; i < v->nplace; i++)
 		what[i] = v->place[i].what;

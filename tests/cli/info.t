@@ -55,3 +55,18 @@ tuning_db /data/dlc/tuning.sqlite  (not there)
 
 $ XDG_DATA_HOME=relative HOME=/home/me dlc info | grep tuning_db
 tuning_db /home/me/.local/share/dlc/tuning.sqlite  (not there)
+
+# LLVM is opened by what makes code, and a library that does not open is said.
+
+$ LD_DEBUG=libs dlc --version 2>&1 | sed -n '/libLLVM/p'
+
+$ mkdir broken; touch broken/$(LD_DEBUG=libs dlc info 2>&1 | grep -o 'libLLVM[^ ]*' | head -n 1)
+
+$ LD_LIBRARY_PATH=broken dlc info | grep -cE ' (llvm|nvptx) .*file too short: install Debian.s package libllvm[0-9]+\)$'
+2
+
+$ LD_LIBRARY_PATH=broken dlc info --json | python3 -c 'import json, sys; f = json.load(sys.stdin)["features"]; print(f["llvm"], f["opencl"])'
+False True
+
+$ LD_LIBRARY_PATH=broken dlc show resnet18 --stage=asm 2>&1 | grep -o '^dlc: llvm: code is made by LLVM [0-9]*'
+dlc: llvm: code is made by LLVM ...

@@ -6,12 +6,12 @@
  */
 #include "base/hash.h"
 #include "codegen/llvm/link.h"
+#include "codegen/llvm/llvm_api.h"
 #include "codegen/lower.h"
 #include "ir/text/ir_text.h"
 #include "runner.h"
 #include "suite.h"
 
-#include <llvm-c/Core.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -62,6 +62,7 @@ static char *all_hashes(Arena *a)
 {
 	unsigned major, minor, patch;
 	Text out = { .arena = a };
+	ck_assert(llvm_open(NULL));
 	LLVMGetVersion(&major, &minor, &patch);
 	text_add(&out, "LLVM %u.%u.%u\nepoch %d\n", major, minor, patch, CODEGEN_EPOCH);
 	for (int k = 0; k < LEN(golden); k++)

@@ -21,7 +21,7 @@ LIBRARIES = {
     "runtime": ["m", "pthread"],
     "run": ["z"],
     "base": ["jansson", "sodium", "m"],
-    "codegen": ["LLVM-19"],
+    "codegen": ["dl"],
     "cost_model": ["xgboost", "m", "pthread"],
     "db": ["sqlite3"],
     "frontend": ["zip", "hdf5"],

@@ -4,11 +4,9 @@
  */
 #include "codegen/llvm/compile.h"
 #include "codegen/llvm/link.h"
+#include "codegen/llvm/llvm_api.h"
 #include "codegen/llvm/weigh.h"
 #include "codegen/lower/pass.h"
-
-#include <llvm-c/TargetMachine.h>
-#include <llvm/Config/llvm-config.h>
 
 #include <math.h>
 #include <stdlib.h>
@@ -164,6 +162,7 @@ const Backend backend_llvm = {
 	.text = texts,
 	.emit_bytes = COMPILE_BYTES,
 	.compiler = "llvm " LLVM_VERSION_STRING,
+	.ready = llvm_open,
 	.key = key,
 	.emit = emit,
 	.form = "machine code",

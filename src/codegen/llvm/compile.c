@@ -4,11 +4,6 @@
 #include "codegen/llvm/emit_device.h"
 #include "target/capability.h"
 
-#include <llvm-c/Analysis.h>
-#include <llvm-c/Error.h>
-#include <llvm-c/TargetMachine.h>
-#include <llvm-c/Transforms/PassBuilder.h>
-
 #include <stdio.h>
 #include <string.h>
 

@@ -9,10 +9,9 @@
 #ifndef CODEGEN_LLVM_EMIT_H
 #define CODEGEN_LLVM_EMIT_H
 
+#include "codegen/llvm/llvm_api.h"
 #include "codegen/lower.h"
 #include "ir/analysis/bounds.h"
-
-#include <llvm-c/Core.h>
 
 enum { EMIT_PART_LANES = 64 /* of a register that is read in parts: the longest vector loop */ };
 

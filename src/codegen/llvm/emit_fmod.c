@@ -5,8 +5,6 @@
 #include "codegen/llvm/emit_num.h"
 
 #include <assert.h>
-#include <llvm-c/IRReader.h>
-#include <llvm-c/Linker.h>
 
 /* Long division of significands, bit by bit; musl's fmod has the same steps. */
 static const char fmod_text[] = "declare i64 @llvm.ctlz.i64(i64, i1)\n"

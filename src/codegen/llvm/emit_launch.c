@@ -10,8 +10,6 @@
 #include "ir/query.h"
 #include "ir/threads/form.h"
 
-#include <llvm-c/DebugInfo.h>
-
 #include <assert.h>
 #include <string.h>
 

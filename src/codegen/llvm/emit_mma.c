@@ -7,8 +7,6 @@
 #include "codegen/llvm/emit_mem.h"
 #include "codegen/llvm/emit_num.h"
 
-#include <llvm-c/DebugInfo.h>
-
 #include <stdio.h>
 
 /* The value is exact in its type, so the upper half of the f32 is the bf16. */

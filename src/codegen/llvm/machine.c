@@ -10,10 +10,6 @@
 
 #include "target/capability.h"
 
-#include <llvm-c/Core.h>
-#include <llvm-c/Support.h>
-#include <llvm-c/Target.h>
-
 #include <assert.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -127,6 +123,8 @@ Machine *machine_take(const Target *t, Err *err)
 		fail(err, ERR_UNSUPPORTED, "llvm", "this back end makes no code for %s", arch_name(t->arch));
 		return NULL;
 	}
+	if (!llvm_open(err))
+		return NULL;
 	pthread_once(&started, start_llvm);
 	pthread_mutex_lock(&lock);
 	Machine **at = &idle, *m;

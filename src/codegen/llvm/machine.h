@@ -6,9 +6,8 @@
 #define CODEGEN_LLVM_MACHINE_H
 
 #include "base/err.h"
+#include "codegen/llvm/llvm_api.h"
 #include "target/target.h"
-
-#include <llvm-c/TargetMachine.h>
 
 enum { MACHINE_FEATURES = 512 };
 

@@ -5,12 +5,11 @@
 #include "codegen/launches.h"
 #include "codegen/llvm/assemble.h"
 #include "codegen/llvm/compile.h"
+#include "codegen/llvm/llvm_api.h"
 #include "codegen/llvm/weigh.h"
 #include "codegen/lower/pass.h"
 #include "target/capability.h"
 #include "target/occupancy.h"
-
-#include <llvm/Config/llvm-config.h>
 
 #include <string.h>
 
@@ -157,6 +156,7 @@ const Backend backend_nvptx = {
 	.text = texts,
 	.emit_bytes = COMPILE_BYTES,
 	.compiler = "llvm " LLVM_VERSION_STRING,
+	.ready = llvm_open,
 	.key = key,
 	.emit = emit,
 	.join = join,
