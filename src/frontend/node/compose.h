@@ -18,6 +18,8 @@ int node_expand(Visit *n, int x, Shape shape);
 int node_with_number(Visit *n, int op, int x, double v);
 /* All elements of x in the order in which they lie, in a shape of `rank` dimensions. */
 int node_view(Visit *n, int x, int rank, const int64_t *dim);
+/* A sum of products, "ab,bc->ac", of n values. */
+int node_einsum_of(Visit *n, const char *equation, const int *in, int nin);
 /* The row of Einsum, with the attribute `equation`, in all formats. */
 void node_einsum(Visit *v);
 

@@ -235,23 +235,19 @@ static void check_labels(Visit *v, const Labelled *x, int n, const Labelled *out
 }
 
 /* Reads all terms; returns how many operands there are, 0 after a refusal. */
-static int read_equation(Visit *v, Labelled *x, Labelled *out)
+static int read_equation(Visit *v, const char *s, const int *in, int n, Labelled *x, Labelled *out)
 {
-	const char *s = node_attr_text(v, "equation", "");
-	int n = node_nin(v), rest = 0;
-	if (!node_has(v, "equation"))
-		node_fail(v, ERR_INPUT, "it has no attribute equation");
+	int rest = 0;
 	if (node_ok(v) && (n < 1 || n > MOST_OPERANDS))
 		node_fail(v, ERR_UNSUPPORTED, "it has %d inputs; 1 to %d are supported", n, MOST_OPERANDS);
 	for (int i = 0; i < n && node_ok(v); i++) {
-		const Item *it = node_need(v, i);
-		int own = rest_of(s, it->shape.rank);
+		int rank = node_val(v, in[i])->shape.rank, own = rest_of(s, rank);
 		rest = own > rest ? own : rest;
-		x[i].value = node_value(v, i);
+		x[i].value = in[i];
 		read_term(v, &s, own, &x[i]);
-		if (node_ok(v) && x[i].n != it->shape.rank)
+		if (node_ok(v) && x[i].n != rank)
 			node_fail(v, ERR_TYPE, "its equation gives input %d %d labels, but it has %d dimensions", i + 1, x[i].n,
-				it->shape.rank);
+				rank);
 		bool comma = *s == ',';
 		if (node_ok(v) && comma != (i + 1 < n))
 			node_fail(v, ERR_INPUT, "its equation does not have a term for each of its %d inputs", n);
@@ -272,10 +268,10 @@ static int read_equation(Visit *v, Labelled *x, Labelled *out)
 	return node_ok(v) ? n : 0;
 }
 
-void node_einsum(Visit *v)
+int node_einsum_of(Visit *v, const char *equation, const int *in, int n)
 {
 	Labelled x[MOST_OPERANDS], out = { 0 };
-	int n = read_equation(v, x, &out);
+	n = read_equation(v, equation, in, n, x, &out);
 	for (int i = 0; i < n; i++) {
 		for (int k = 0; k < x[i].n; k++)
 			if (find_label(&x[i], x[i].label[k]) != k) {
@@ -300,8 +296,24 @@ void node_einsum(Visit *v)
 		x[0] = multiply(v, x[0], x[i], later);
 	}
 	if (n == 0 || !node_ok(v))
-		return;
+		return DAG_NONE;
 	order_labels(v, &x[0], out.label, out.n);
-	bool copied = node_val(v, x[0].value)->kind == VALUE_CALL && x[0].value != node_value(v, 0);
-	node_set(v, 0, copied ? x[0].value : node_call1(v, OP_identity, x[0].value));
+	return x[0].value;
+}
+
+void node_einsum(Visit *v)
+{
+	const char *equation = node_attr_text(v, "equation", "");
+	int n = node_nin(v), *in = arena_array(v->im->arena, int, n + 1);
+	if (!node_has(v, "equation"))
+		node_fail(v, ERR_INPUT, "it has no attribute equation");
+	for (int i = 0; i < n; i++) {
+		node_need(v, i);
+		in[i] = node_value(v, i);
+	}
+	int y = node_einsum_of(v, equation, in, n);
+	if (!node_ok(v))
+		return;
+	bool copied = node_val(v, y)->kind == VALUE_CALL && y != in[0];
+	node_set(v, 0, copied ? y : node_call1(v, OP_identity, y));
 }
