@@ -29,10 +29,47 @@ static void close_file(void *h)
 	pthread_mutex_unlock(&lock);
 }
 
+static uint64_t number_at(const unsigned char *at, int bytes)
+{
+	uint64_t v = 0;
+	for (int k = bytes - 1; k >= 0; k--)
+		v = v << 8 | at[k];
+	return v;
+}
+
+/*
+ * Collections of texts are checked here, since libhdf5 1.10 reads beyond them when a size is damaged: "GCOL",
+ * version 1, the size of all, then objects of index[2], count[2], nothing[4], size[8] and data, padded to 8 bytes.
+ * Index 0 is what is free.
+ */
+static bool heaps_are_sound(Bytes file)
+{
+	const unsigned char *at = file.at, *end = file.at + file.n, *next;
+	while ((next = memmem(at, (size_t)(end - at), "GCOL\1", 5)) != NULL) {
+		at = next + 5;
+		uint64_t room = (uint64_t)(end - next), all = room < 16 ? 0 : number_at(next + 8, 8), used = 16;
+		if (all < 16 || all > room)
+			return false;
+		while (all - used >= 16) {
+			uint64_t size = number_at(next + used + 8, 8), index = number_at(next + used, 2);
+			if (index == 0)
+				break;
+			if (size > all - used - 16)
+				return false;
+			used += 16 + (size + 7) / 8 * 8;
+			if (used > all)
+				return false;
+		}
+	}
+	return true;
+}
+
 static hid_t open_image(Bytes file)
 {
 	H5Eset_auto2(H5E_DEFAULT, NULL, NULL); /* messages are ours */
 	H5PLset_loading_state(0);              /* no code from folders of plug-ins */
+	if (!heaps_are_sound(file))
+		return -1;
 	hid_t access = H5Pcreate(H5P_FILE_ACCESS), out = -1;
 	if (access >= 0 && H5Pset_fapl_core(access, 1, 0) >= 0 &&
 		H5Pset_file_image(access, (void *)(uintptr_t)file.at, file.n) >= 0)
@@ -80,7 +117,7 @@ static hid_t open_path(Hdf5 *h, const char *path)
 			continue;
 		bool group = H5Iget_type(at) == H5I_GROUP;
 		bool hard = group && H5Lexists(at, part, H5P_DEFAULT) > 0 && H5Lget_info(at, part, &link, H5P_DEFAULT) >= 0 &&
-			link.type == H5L_TYPE_HARD;
+		            link.type == H5L_TYPE_HARD;
 		hid_t next = hard ? H5Oopen(at, part, H5P_DEFAULT) : -1;
 		H5Oclose(at);
 		at = next;
@@ -194,8 +231,10 @@ static bool read_set(Hdf5 *h, hid_t set, const char *path, Hdf5Data *out, Err *e
 		void *to = arena_alloc_aligned(h->arena, (size_t)bytes + 1, 64);
 		ok = bytes == 0 || H5Dread(set, memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, to) >= 0;
 		if (!ok)
-			fail(err, ERR_INPUT, h->name, "the data set '%.200s' cannot be read: it is damaged, or packed by a filter "
-				"that libhdf5 does not have", path);
+			fail(err, ERR_INPUT, h->name,
+				"the data set '%.200s' cannot be read: it is damaged, or packed by a filter "
+				"that libhdf5 does not have",
+				path);
 		out->data = to;
 	}
 	H5Tclose(memory);
