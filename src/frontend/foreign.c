@@ -18,7 +18,6 @@ static const struct {
 	size_t at, n;
 	const char *bytes;
 } magics[] = {
-	{ "a Keras or other HDF5 model", 0, 8, "\x89HDF\r\n\x1a\n" },
 	{ "a TensorFlow Lite model", 4, 4, "TFL3" },
 	{ "an ONNX Runtime (.ort) model", 4, 4, "ORTM" },
 	{ "a GGUF model", 0, 4, "GGUF" },
@@ -41,7 +40,6 @@ static const struct {
 	{ "a TorchScript model", "/code/" },
 	{ "a TorchScript model", "constants.pkl" },
 	{ "a PyTorch checkpoint", "data.pkl" },
-	{ "a Keras model", "model.weights.h5" },
 	{ "!a NumPy archive", ".npy" },
 };
 

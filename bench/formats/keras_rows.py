@@ -1,0 +1,256 @@
+#!/usr/bin/env python3
+"""Each layer that dlc reads, with random weights and inputs, against Keras itself.
+
+    python3 bench/formats/keras_rows.py DLC [PATTERN]
+
+Needs keras 3 with a back end (checked with Keras 3.15.1 and tensorflow 2.21.0). Each model is saved as .keras, as .h5,
+and as configuration with weights apart; the largest error of the three is printed, as a part of the largest element.
+"""
+import os, re, subprocess, sys, tempfile
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+os.environ["CUDA_VISIBLE_DEVICES"] = ""
+import numpy as np
+import keras
+from keras import layers as L, ops
+
+image, image3, line, flat = (9, 8, 6), (5, 6, 7, 4), (11, 6), (7,)
+
+
+def call(shape, f, dtype="float32"):
+    """A model of one input."""
+    x = keras.Input(shape, dtype=dtype)
+    return keras.Model(x, f(x))
+
+
+def two(a, b, f):
+    x, y = keras.Input(a), keras.Input(b)
+    return keras.Model([x, y], f(x, y))
+
+
+def three(a, b, c, f):
+    x = [keras.Input(s) for s in (a, b, c)]
+    return keras.Model(x, f(*x))
+
+
+def shared():
+    x, y, d = keras.Input(flat), keras.Input(flat), L.Dense(5, "relu")
+    return keras.Model([x, y], L.Concatenate()([d(x), d(y)]))
+
+
+def nested(twice=False):
+    inner = keras.Sequential([keras.Input(flat), L.Dense(5, "tanh"), L.BatchNormalization(), L.Dense(7)])
+    a = keras.Input(flat)
+    deep = keras.Model(a, [inner(a), L.Dense(3)(a)])
+    x = keras.Input(flat)
+    p, q = deep(x)
+    if twice:
+        p, r = deep(p)
+        q = L.Add()([q, r])
+    return keras.Model(x, [L.Dense(2)(p), q])
+
+
+cases = {}
+for act in ("linear relu relu6 elu selu celu gelu silu swish tanh sigmoid softmax log_softmax softplus softsign "
+            "exponential hard_sigmoid hard_silu hard_tanh leaky_relu mish log_sigmoid tanh_shrink squareplus "
+            "sparse_plus sparse_sigmoid soft_shrink hard_shrink threshold").split():
+    cases[f"activation {act}"] = lambda act=act: call(image, L.Activation(act))
+    cases[f"Dense {act}"] = lambda act=act: call(flat, L.Dense(5, act))
+for name, layer in {
+    "ReLU": lambda: L.ReLU(), "ReLU max": lambda: L.ReLU(1.0), "ReLU slope": lambda: L.ReLU(negative_slope=0.2),
+    "ReLU all": lambda: L.ReLU(1.5, 0.1, 0.3), "LeakyReLU": lambda: L.LeakyReLU(0.15), "ELU": lambda: L.ELU(0.7),
+    "PReLU": lambda: L.PReLU(alpha_initializer="normal"),
+    "PReLU shared": lambda: L.PReLU(alpha_initializer="normal", shared_axes=[1, 2]), "Softmax": lambda: L.Softmax(),
+    "Softmax axis": lambda: L.Softmax(1), "Dense image": lambda: L.Dense(5), "Dropout": lambda: L.Dropout(0.3),
+    "SpatialDropout2D": lambda: L.SpatialDropout2D(0.3), "GaussianNoise": lambda: L.GaussianNoise(0.3),
+    "GaussianDropout": lambda: L.GaussianDropout(0.3), "AlphaDropout": lambda: L.AlphaDropout(0.3),
+    "Identity": lambda: L.Identity(), "ActivityRegularization": lambda: L.ActivityRegularization(0.1),
+    "Flatten": lambda: L.Flatten(), "Reshape": lambda: L.Reshape((6, -1)), "Permute": lambda: L.Permute((3, 1, 2)),
+    "Rescaling": lambda: L.Rescaling(0.5, -1), "Rescaling list": lambda: L.Rescaling([.1, .2, .3, .4, .5, .6]),
+    "Normalization": lambda: L.Normalization(mean=[.1, .2, .3, .4, .5, .6], variance=[1, 2, 3, 4, 5, 6]),
+    "Normalization scalar": lambda: L.Normalization(axis=None, mean=.1, variance=2),
+    "Normalization invert": lambda: L.Normalization(axis=None, mean=.1, variance=2, invert=True),
+    "EinsumDense": lambda: L.EinsumDense("abcd,de->abce", (None, None, 5), bias_axes="e"),
+    "EinsumDense two": lambda: L.EinsumDense("abcd,cde->abe", (9, 5), "relu", bias_axes="be"),
+    "EinsumDense dots": lambda: L.EinsumDense("...x,xy->...y", 5, bias_axes="y"),
+    "Conv2D": lambda: L.Conv2D(5, 3), "Conv2D same": lambda: L.Conv2D(5, (3, 4), 2, "same", activation="relu"),
+    "Conv2D dilated": lambda: L.Conv2D(5, 3, dilation_rate=2, use_bias=False),
+    "Conv2D groups": lambda: L.Conv2D(4, 3, groups=2, padding="same"),
+    "DepthwiseConv2D": lambda: L.DepthwiseConv2D(3, 2, "same", depth_multiplier=2),
+    "SeparableConv2D": lambda: L.SeparableConv2D(5, 3, depth_multiplier=2, padding="same", activation="elu"),
+    "Conv2DTranspose": lambda: L.Conv2DTranspose(5, 3),
+    "Conv2DTranspose same": lambda: L.Conv2DTranspose(5, 3, 2, "same", activation="relu"),
+    "Conv2DTranspose valid": lambda: L.Conv2DTranspose(5, (4, 3), (2, 3)),
+    "Conv2DTranspose small": lambda: L.Conv2DTranspose(5, 2, 3),
+    "Conv2DTranspose small same": lambda: L.Conv2DTranspose(5, 2, 3, "same"),
+    "Conv2DTranspose output_padding": lambda: L.Conv2DTranspose(5, 3, 2, "same", output_padding=1),
+    "Conv2DTranspose output_padding valid": lambda: L.Conv2DTranspose(5, 3, 2, output_padding=1),
+    "MaxPooling2D": lambda: L.MaxPooling2D(), "MaxPooling2D same": lambda: L.MaxPooling2D(3, 2, "same"),
+    "AveragePooling2D": lambda: L.AveragePooling2D((3, 2)),
+    "AveragePooling2D same": lambda: L.AveragePooling2D(3, 2, "same"),
+    "GlobalAveragePooling2D": lambda: L.GlobalAveragePooling2D(),
+    "GlobalAveragePooling2D keep": lambda: L.GlobalAveragePooling2D(keepdims=True),
+    "GlobalMaxPooling2D": lambda: L.GlobalMaxPooling2D(), "UpSampling2D": lambda: L.UpSampling2D((2, 3)),
+    "UpSampling2D bilinear": lambda: L.UpSampling2D(2, interpolation="bilinear"),
+    "ZeroPadding2D": lambda: L.ZeroPadding2D(), "ZeroPadding2D pairs": lambda: L.ZeroPadding2D(((1, 2), (3, 0))),
+    "Cropping2D": lambda: L.Cropping2D((1, 2)), "Cropping2D pairs": lambda: L.Cropping2D(((1, 2), (3, 0))),
+    "Resizing": lambda: L.Resizing(5, 13), "Resizing nearest": lambda: L.Resizing(5, 13, "nearest"),
+    "BatchNormalization": lambda: L.BatchNormalization(), "BatchNormalization axis": lambda: L.BatchNormalization(1),
+    "BatchNormalization middle": lambda: L.BatchNormalization(2),
+    "BatchNormalization plain": lambda: L.BatchNormalization(center=False, scale=False, epsilon=0.1),
+    "LayerNormalization": lambda: L.LayerNormalization(),
+    "LayerNormalization axes": lambda: L.LayerNormalization([1, 3], epsilon=1e-5),
+    "LayerNormalization plain": lambda: L.LayerNormalization(center=False, scale=False),
+    "GroupNormalization": lambda: L.GroupNormalization(3), "GroupNormalization each": lambda: L.GroupNormalization(-1),
+    "RMSNormalization": lambda: L.RMSNormalization(), "UnitNormalization": lambda: L.UnitNormalization(),
+    "TimeDistributed Dense": lambda: L.TimeDistributed(L.Dense(5)),
+    "TimeDistributed Conv1D": lambda: L.TimeDistributed(L.Conv1D(5, 3)),
+    "TimeDistributed model": lambda: L.TimeDistributed(
+        keras.Sequential([keras.Input((8, 6)), L.Conv1D(5, 3), L.Flatten(), L.Dense(4)])),
+}.items():
+    cases[name] = lambda layer=layer: call(image, layer())
+for name, layer in {
+    "Conv1D": lambda: L.Conv1D(5, 3, 2), "Conv1D causal": lambda: L.Conv1D(5, 3, padding="causal", dilation_rate=2),
+    "SeparableConv1D": lambda: L.SeparableConv1D(5, 3), "DepthwiseConv1D": lambda: L.DepthwiseConv1D(3),
+    "Conv1DTranspose": lambda: L.Conv1DTranspose(5, 3, 2, "same"), "MaxPooling1D": lambda: L.MaxPooling1D(3, 2),
+    "AveragePooling1D": lambda: L.AveragePooling1D(3, 2, "same"), "GlobalMaxPooling1D": lambda: L.GlobalMaxPooling1D(),
+    "GlobalAveragePooling1D": lambda: L.GlobalAveragePooling1D(), "UpSampling1D": lambda: L.UpSampling1D(3),
+    "ZeroPadding1D": lambda: L.ZeroPadding1D((2, 1)), "Cropping1D": lambda: L.Cropping1D((2, 1)),
+    "SpatialDropout1D": lambda: L.SpatialDropout1D(0.2), "Dense line": lambda: L.Dense(5, "relu"),
+    "Permute line": lambda: L.Permute((2, 1)), "PReLU line": lambda: L.PReLU(alpha_initializer="normal"),
+    "SimpleRNN": lambda: L.SimpleRNN(5), "SimpleRNN relu": lambda: L.SimpleRNN(5, "relu", return_sequences=True),
+    "SimpleRNN back": lambda: L.SimpleRNN(5, go_backwards=True, return_sequences=True),
+    "LSTM": lambda: L.LSTM(5), "LSTM sequences": lambda: L.LSTM(5, return_sequences=True),
+    "LSTM acts": lambda: L.LSTM(5, "relu", "hard_sigmoid", use_bias=False),
+    "LSTM state": lambda: L.LSTM(5, return_state=True, return_sequences=True),
+    "GRU": lambda: L.GRU(5), "GRU before": lambda: L.GRU(5, reset_after=False, return_sequences=True),
+    "GRU back": lambda: L.GRU(5, go_backwards=True, return_state=True), "GRU plain": lambda: L.GRU(5, use_bias=False),
+    "RNN cell": lambda: L.RNN(L.LSTMCell(5), return_sequences=True),
+    "RNN stacked": lambda: L.RNN([L.LSTMCell(5), L.GRUCell(4), L.SimpleRNNCell(3)]),
+    "Bidirectional": lambda: L.Bidirectional(L.LSTM(5)),
+    "Bidirectional sequences": lambda: L.Bidirectional(L.GRU(5, return_sequences=True)),
+    "Bidirectional sum": lambda: L.Bidirectional(L.SimpleRNN(5, return_sequences=True), "sum"),
+    "Bidirectional mul": lambda: L.Bidirectional(L.LSTM(5), "mul"),
+    "Bidirectional ave": lambda: L.Bidirectional(L.LSTM(5), "ave"),
+    "Bidirectional none": lambda: L.Bidirectional(L.LSTM(5, return_sequences=True), None),
+    "Bidirectional state": lambda: L.Bidirectional(L.LSTM(5, return_state=True)),
+    "Bidirectional two": lambda: L.Bidirectional(L.LSTM(5), backward_layer=L.GRU(4, go_backwards=True)),
+}.items():
+    cases[name] = lambda layer=layer: call(line, layer())
+for name, layer in {
+    "Conv3D": lambda: L.Conv3D(5, 3, padding="same"), "Conv3DTranspose": lambda: L.Conv3DTranspose(3, 2, 2),
+    "MaxPooling3D": lambda: L.MaxPooling3D(), "AveragePooling3D": lambda: L.AveragePooling3D(padding="same"),
+    "GlobalMaxPooling3D": lambda: L.GlobalMaxPooling3D(), "UpSampling3D": lambda: L.UpSampling3D((2, 1, 3)),
+    "GlobalAveragePooling3D": lambda: L.GlobalAveragePooling3D(), "Cropping3D": lambda: L.Cropping3D((1, 2, 1)),
+    "ZeroPadding3D": lambda: L.ZeroPadding3D(((1, 0), (0, 2), (1, 1))),
+    "SpatialDropout3D": lambda: L.SpatialDropout3D(0.1),
+    "TimeDistributed Conv2D": lambda: L.TimeDistributed(L.Conv2D(5, 3, 2, "same")),
+}.items():
+    cases[name] = lambda layer=layer: call(image3, layer())
+for name, f in {
+    "Add": L.Add, "Subtract": L.Subtract, "Multiply": L.Multiply, "Average": L.Average, "Maximum": L.Maximum,
+    "Minimum": L.Minimum,
+}.items():
+    cases[name] = lambda f=f: two(image, image, lambda x, y: f()([x, y]))
+    cases[f"{name} broadcast"] = lambda f=f: two(image, (1, 1, 6), lambda x, y: f()([L.Conv2D(6, 1)(x), y]))
+cases |= {
+    "Add ranks": lambda: two(image, (6,), lambda x, y: L.Add()([x, y])),
+    "Add three": lambda: three(line, line, line, lambda x, y, z: L.Add()([x, y, z])),
+    "Concatenate": lambda: two(image, image, lambda x, y: L.Concatenate()([x, y])),
+    "Concatenate axis": lambda: two(image, image, lambda x, y: L.Concatenate(axis=1)([L.Conv2D(6, 1)(x), y])),
+    "Dot": lambda: two(line, line, lambda x, y: L.Dot(axes=(2, 2))([x, y])),
+    "Dot one": lambda: two(line, line, lambda x, y: L.Dot(axes=1, normalize=True)([x, y])),
+    "Dot flat": lambda: two(flat, flat, lambda x, y: L.Dot(axes=1)([x, y])),
+    "RepeatVector": lambda: call(flat, L.RepeatVector(4)),
+    "Embedding": lambda: call((5,), L.Embedding(9, 4), "int32"),
+    "Embedding float": lambda: call((5,), L.Embedding(9, 4)),
+    "LSTM from state": lambda: three(line, (5,), (5,), lambda x, h, c: L.LSTM(5)(x, initial_state=[h, c])),
+    "GRU from state": lambda: two(line, (5,), lambda x, h: L.GRU(5, return_sequences=True)(x, initial_state=h)),
+    "MultiHeadAttention": lambda: call(line, lambda x: L.MultiHeadAttention(2, 3)(x, x)),
+    "MultiHeadAttention cross": lambda: three(line, (5, 4), (5, 3), lambda q, v, k: L.MultiHeadAttention(
+        2, 3, value_dim=4, output_shape=5, use_bias=False)(q, value=v, key=k)),
+    "MultiHeadAttention causal": lambda: call(line, lambda x: L.MultiHeadAttention(2, 3)(x, x, use_causal_mask=True)),
+    "Attention": lambda: two(line, (5, 6), lambda q, v: L.Attention()([q, v])),
+    "Attention scale": lambda: three(line, (5, 4), (5, 6), lambda q, v, k: L.Attention(use_scale=True)([q, v, k])),
+    "Attention concat": lambda: two(line, (5, 6), lambda q, v: L.Attention(True, "concat")([q, v])),
+    "Attention causal": lambda: two(line, line, lambda q, v: L.Attention()([q, v], use_causal_mask=True)),
+    "AdditiveAttention": lambda: two(line, (5, 6), lambda q, v: L.AdditiveAttention()([q, v])),
+    "ops": lambda: call(image, lambda x: ops.mean(ops.square((x + 3.0) * x / 2.5 - 1.0), axis=[1, 2])),
+    "ops back": lambda: call(flat, lambda x: 1.0 - ops.exp(-x) ** 2.0),
+    "ops shapes": lambda: call(line, lambda x: ops.transpose(
+        ops.reshape(ops.expand_dims(x, 1), (-1, 6, 11)), (0, 2, 1))),
+    "ops joined": lambda: two(line, line, lambda x, y: ops.matmul(
+        ops.concatenate([x, y], 1), ops.transpose(y, (0, 2, 1)))),
+    "shared": shared, "nested": nested, "nested twice": lambda: nested(True),
+    "nested frozen": lambda: (lambda m: (setattr(m.layers[1], "trainable", False), m)[1])(nested()),
+    "Sequential": lambda: keras.Sequential([keras.Input(image), L.Conv2D(4, 3), L.BatchNormalization(), L.ReLU(),
+        L.MaxPooling2D(), L.Flatten(), L.Dense(5, "softmax")]),
+}
+for name, layer in {  # channels_first, where the back end takes it
+    "Conv2D": lambda: L.Conv2D(5, 3, 2, "same", "channels_first"), "Flatten": lambda: L.Flatten("channels_first"),
+    "MaxPooling2D": lambda: L.MaxPooling2D(3, 2, "same", "channels_first"),
+    "AveragePooling2D": lambda: L.AveragePooling2D(2, 2, "valid", "channels_first"),
+    "GlobalAveragePooling2D": lambda: L.GlobalAveragePooling2D("channels_first"),
+    "ZeroPadding2D": lambda: L.ZeroPadding2D(2, data_format="channels_first"),
+    "Cropping2D": lambda: L.Cropping2D(2, data_format="channels_first"),
+    "UpSampling2D": lambda: L.UpSampling2D(2, "channels_first"),
+    "DepthwiseConv2D": lambda: L.DepthwiseConv2D(3, data_format="channels_first"),
+    "SeparableConv2D": lambda: L.SeparableConv2D(4, 3, data_format="channels_first"),
+    "Conv2DTranspose": lambda: L.Conv2DTranspose(4, 3, 2, "same", data_format="channels_first"),
+    "BatchNormalization": lambda: L.BatchNormalization(axis=1),
+    "GroupNormalization": lambda: L.GroupNormalization(3, 1),
+}.items():
+    cases[f"{name} first"] = lambda layer=layer: call((6, 9, 8), layer())
+
+
+def run(dlc, model, inputs, n, folder, *more):
+    given = [f"--input={name}={folder}/x{k}.npy" for k, name in enumerate(inputs)]
+    r = subprocess.run([dlc, "run", model, "--tuning-db=none", "--batch=2", *given, f"--output={folder}/y.npz", *more],
+                       capture_output=True, text=True)
+    if r.returncode != 0:
+        return r.stderr.strip().splitlines()[-1].replace(folder, "") + r.stderr.strip().splitlines()[0][:80]
+    y = np.load(f"{folder}/y.npz")
+    return [y[k] for k in y.files]
+
+
+def main():
+    dlc, word = sys.argv[1], sys.argv[2] if len(sys.argv) > 2 else ""
+    rng, bad, done = np.random.default_rng(4), 0, 0
+    for name, make in cases.items():
+        if not re.search(word, name):
+            continue
+        keras.backend.clear_session()
+        try:
+            net = make()
+            for w in net.weights:
+                w.assign(rng.uniform(0.5, 1.5, w.shape) if "variance" in w.path else rng.normal(0, 0.5, w.shape))
+            x = [rng.uniform(-2, 2, (2, *i.shape[1:])).astype(np.float32) for i in net.inputs]
+            if name.startswith("Embedding"):
+                x = [rng.integers(0, 9, (2, 5)).astype(net.inputs[0].dtype)]
+            want = net(x[0] if len(x) == 1 else x, training=False)
+        except Exception as e:
+            print(f"{name}: Keras: {str(e).strip().splitlines()[0][:100]}", flush=True)
+            continue
+        want = [np.array(w) for w in (want if isinstance(want, (list, tuple)) else [want])]
+        with tempfile.TemporaryDirectory() as d:
+            for k, v in enumerate(x):
+                np.save(f"{d}/x{k}.npy", v)
+            net.save(f"{d}/m.keras")
+            net.save(f"{d}/m.h5")
+            net.save_weights(f"{d}/w.weights.h5")
+            open(f"{d}/m.json", "w").write(net.to_json())
+            names = [i._keras_history[0].name for i in net.inputs]
+            said = []
+            for file, more in (("m.keras", ()), ("m.h5", ()), ("m.json", (f"--weights={d}/w.weights.h5",))):
+                y = run(dlc, f"{d}/{file}", names, len(want), d, *more)
+                if isinstance(y, str) or len(y) != len(want) or any(a.shape != b.shape for a, b in zip(y, want)):
+                    said.append(y if isinstance(y, str) else f"shapes {[a.shape for a in y]} {[a.shape for a in want]}")
+                else:
+                    said.append(max(np.abs(a - b).max() / max(np.abs(b).max(), 1e-6) for a, b in zip(y, want)))
+        ok = all(not isinstance(s, str) and s <= 1e-4 for s in said)
+        bad, done = bad + (not ok), done + 1
+        print(f"{name}: {max(said):.1e}" if ok else f"{name}: WRONG {said}", flush=True)
+    print(f"{done} models, {bad} wrong")
+
+
+main()

@@ -1,0 +1,541 @@
+/*
+ * The graph of a model: a node for each call of a layer. Values are called as their layer, of a later call "dense:1",
+ * of a later result "lstm#1", in a model inside of the model "encoder/dense". A model that is called becomes its nodes;
+ * its inputs and results are nodes Identity. Version 2 writes the tensors of a call as ["dense", call, result, {more}],
+ * version 3 as objects __keras_tensor__ anywhere in its arguments.
+ */
+#include "frontend/keras/keras.h"
+
+#include "op/names.h"
+
+#include <string.h>
+
+enum { MOST_NODES = 1 << 18, MOST_RESULTS = 64 };
+
+typedef struct Ref {
+	int layer;
+	int64_t call, result;
+} Ref;
+
+typedef struct Call {
+	VEC(Ref) in;
+	const Json *args, *kwargs;
+	bool listed;
+} Call;
+
+/* A layer as part of a model that is being read. */
+typedef struct Member {
+	KerasLayer *layer;
+	Call *call;
+	size_t ncall;
+	int64_t results; /* of a call, as far as they are read */
+} Member;
+
+typedef struct Reader {
+	Arena *arena;
+	const KerasLayer *model;
+	Member *member;
+	size_t n;
+	Names *names;
+	Err *err;
+} Reader;
+
+typedef struct Builder {
+	Arena *arena;
+	KerasFile *file;
+	Err *err;
+	VEC(NodeDef) node;
+} Builder;
+
+typedef VEC(const char *) TextList;
+
+/* ---- reading which tensors a call has */
+
+static bool is_text_ref(const Json *j)
+{
+	return j->kind == JV_ARRAY && j->list.n >= 3 && j->list.at[0]->kind == JV_TEXT && j->list.at[1]->kind == JV_INT &&
+	       j->list.at[2]->kind == JV_INT;
+}
+
+/* [name, call, result] of a tensor; NULL: it is none. */
+static const Json *history_of(const Json *j)
+{
+	const Json *class = json_find(j, "class_name"), *config = json_find(j, "config");
+	if (class == NULL || class->kind != JV_TEXT || strcmp(class->text, "__keras_tensor__") != 0 || config == NULL)
+		return NULL;
+	const Json *at = json_find(config, "keras_history");
+	return at != NULL && is_text_ref(at) ? at : NULL;
+}
+
+/* `list` is [name, call, result]. A model's own call, which is no call here, is number 0 in most places. */
+static bool find_ref(Reader *r, const Json *list, bool counts_own, Ref *out)
+{
+	const char *name = list->list.at[0]->text;
+	int at = names_find(r->names, name);
+	if (at < 0)
+		return json_fail(
+			list, r->err, "it reads layer '%.100s', which the model '%.60s' does not have", name, r->model->name);
+	Member *m = &r->member[at];
+	*out = (Ref){ at, list->list.at[1]->i, list->list.at[2]->i };
+	if (keras_is_model(m->layer) && counts_own && out->call > 0)
+		out->call--;
+	if (out->result < 0 || out->result >= MOST_RESULTS)
+		return json_fail(list, r->err, "it reads result %lld of layer '%.100s'", (long long)out->result, name);
+	if (out->result >= m->results)
+		m->results = out->result + 1;
+	return true;
+}
+
+static bool collect_objects(Reader *r, const Json *j, Call *c)
+{
+	const Json *history = history_of(j);
+	Ref ref;
+	if (history != NULL) {
+		if (!find_ref(r, history, false, &ref))
+			return false;
+		vec_push(r->arena, &c->in, ref);
+		return true;
+	}
+	for (size_t k = 0; (j->kind == JV_ARRAY || j->kind == JV_OBJECT) && k < j->list.n; k++)
+		if (!collect_objects(r, j->list.at[k], c))
+			return false;
+	return true;
+}
+
+static bool is_constant(const Json *j)
+{
+	return strcmp(j->list.at[0]->text, "_CONSTANT_VALUE") == 0;
+}
+
+static bool collect_lists(Reader *r, const Json *j, Call *c)
+{
+	Ref ref;
+	if (j->kind == JV_ARRAY && j->list.n >= 3 && j->list.at[0]->kind == JV_TEXT && is_constant(j))
+		return true;
+	if (is_text_ref(j)) {
+		if (!find_ref(r, j, true, &ref))
+			return false;
+		vec_push(r->arena, &c->in, ref);
+		return true;
+	}
+	for (size_t k = 0; (j->kind == JV_ARRAY || j->kind == JV_OBJECT) && k < j->list.n; k++)
+		if (!collect_lists(r, j->list.at[k], c))
+			return false;
+	return true;
+}
+
+/* The further arguments, which the first tensor of a list carries. */
+static const Json *more_of(const Json *j)
+{
+	if (j->kind == JV_ARRAY && j->list.n > 0 && j->list.at[0]->kind == JV_TEXT)
+		return j->list.n > 3 && j->list.at[3]->kind == JV_OBJECT ? j->list.at[3] : NULL;
+	const Json *found = NULL;
+	for (size_t k = 0; j->kind == JV_ARRAY && k < j->list.n && found == NULL; k++)
+		found = more_of(j->list.at[k]);
+	return found;
+}
+
+static bool read_call(Reader *r, const Json *node, Call *c)
+{
+	*c = (Call){ .listed = node->kind == JV_ARRAY };
+	if (node->kind == JV_OBJECT) {
+		c->args = json_find(node, "args");
+		c->kwargs = json_find(node, "kwargs");
+		return (c->args == NULL || collect_objects(r, c->args, c)) &&
+		       (c->kwargs == NULL || collect_objects(r, c->kwargs, c));
+	}
+	if (node->kind != JV_ARRAY)
+		return json_fail(node, r->err, "a call must be a list or an object");
+	c->args = node;
+	c->kwargs = more_of(node);
+	return collect_lists(r, node, c) && (c->kwargs == NULL || collect_lists(r, c->kwargs, c));
+}
+
+static bool read_members(Reader *r)
+{
+	const KerasLayer *m = r->model;
+	r->n = m->npart;
+	r->member = arena_array(r->arena, Member, r->n + 1);
+	r->names = names_new(r->arena);
+	for (size_t k = 0; k < r->n; k++) {
+		if (names_find(r->names, m->part[k]->name) >= 0)
+			return json_fail(m->part[k]->json, r->err, "two layers have the name '%.100s'", m->part[k]->name);
+		names_bind(r->names, m->part[k]->name, (int)k);
+		r->member[k] = (Member){ .layer = m->part[k], .results = 1 };
+	}
+	for (size_t k = 0; k < r->n; k++) {
+		const Json *calls = json_find(m->part[k]->json, "inbound_nodes");
+		size_t n = calls != NULL && calls->kind == JV_ARRAY ? calls->list.n : 0;
+		r->member[k].call = arena_array(r->arena, Call, n + 1);
+		r->member[k].ncall = n;
+		for (size_t i = 0; i < n; i++)
+			if (!read_call(r, calls->list.at[i], &r->member[k].call[i]))
+				return false;
+	}
+	return true;
+}
+
+typedef VEC(Ref) RefList;
+
+/* input_layers or output_layers: a tensor, a list, or an object of them. */
+static bool read_ends(Reader *r, const Json *j, RefList *out)
+{
+	Ref ref;
+	if (j == NULL || (j->kind != JV_ARRAY && j->kind != JV_OBJECT))
+		return json_fail(r->model->json, r->err, "the model '%.60s' does not say its input_layers and output_layers",
+			r->model->name);
+	if (is_text_ref(j)) {
+		if (!find_ref(r, j, true, &ref))
+			return false;
+		vec_push(r->arena, out, ref);
+		return true;
+	}
+	for (size_t k = 0; k < j->list.n; k++)
+		if (!read_ends(r, j->list.at[k], out))
+			return false;
+	return true;
+}
+
+/* ---- nodes */
+
+int keras_count_tensors(const Json *j, bool listed)
+{
+	int n = 0;
+	if (listed ? is_text_ref(j) : history_of(j) != NULL)
+		return 1;
+	for (size_t k = 0; (j->kind == JV_ARRAY || j->kind == JV_OBJECT) && k < j->list.n; k++)
+		n += keras_count_tensors(j->list.at[k], listed);
+	return n;
+}
+
+static const char *value_name(Arena *a, const char *prefix, const char *layer, int64_t call, int64_t result)
+{
+	const char *name = arena_printf(a, "%s%s", prefix, layer);
+	if (call > 0)
+		name = arena_printf(a, "%s:%lld", name, (long long)call);
+	return result > 0 ? arena_printf(a, "%s#%lld", name, (long long)result) : name;
+}
+
+static const char *const *results_of(Arena *a, const char *base, int64_t n)
+{
+	const char **out = arena_array(a, const char *, n + 1);
+	for (int64_t k = 0; k < n; k++)
+		out[k] = value_name(a, "", base, 0, k);
+	return out;
+}
+
+static bool ends_with(const char *s, const char *end)
+{
+	size_t n = strlen(s), m = strlen(end);
+	return n >= m && strcmp(s + n - m, end) == 0;
+}
+
+/* Settings of training and of bookkeeping, and those that weights.c reads. */
+static bool is_ignored(const char *key)
+{
+	static const char *const names[] = { "name", "trainable", "dtype", "batch_input_shape", "batch_shape", "seed",
+		"build_config", "autocast", "input_spec", "layer", "backward_layer", "cell", "cells", "layers", "input_dtype",
+		"input_shape", "center" };
+	for (size_t k = 0; k < sizeof names / sizeof *names; k++)
+		if (strcmp(names[k], key) == 0)
+			return true;
+	return ends_with(key, "_initializer") || ends_with(key, "_regularizer") || ends_with(key, "_constraint");
+}
+
+static bool all_of(const Json *list, JsonKind kind, JsonKind or)
+{
+	for (size_t k = 0; k < list->list.n; k++)
+		if (list->list.at[k]->kind != kind && list->list.at[k]->kind != or)
+			return false;
+	return true;
+}
+
+static NodeAttr attr_of(Arena *a, const Json *j)
+{
+	NodeAttr out = { .name = j->key, .kind = NODE_OTHER };
+	if (j->kind == JV_BOOL || j->kind == JV_INT) {
+		out.kind = NODE_INT;
+		out.i = j->kind == JV_INT ? j->i : j->truth;
+	} else if (j->kind == JV_REAL) {
+		out.kind = NODE_FLOAT;
+		out.f = j->real;
+	} else if (j->kind == JV_TEXT) {
+		out.kind = NODE_TEXT;
+		out.text = (Bytes){ (const unsigned char *)j->text, strlen(j->text) };
+	} else if (j->kind == JV_ARRAY && all_of(j, JV_INT, JV_INT)) {
+		out.kind = j->list.n > 0 ? NODE_INTS : NODE_EMPTY;
+		out.ints = (WireInts){ 0 };
+		for (size_t k = 0; k < j->list.n; k++)
+			vec_push(a, &out.ints, j->list.at[k]->i);
+	} else if (j->kind == JV_ARRAY && all_of(j, JV_INT, JV_REAL)) {
+		out.kind = NODE_FLOATS;
+		out.floats = (WireFloats){ 0 };
+		for (size_t k = 0; k < j->list.n; k++) {
+			const Json *x = j->list.at[k];
+			vec_push(a, &out.floats, (float)(x->kind == JV_INT ? (double)x->i : x->real));
+		}
+	}
+	return out;
+}
+
+static void set_attrs(Arena *a, const KerasLayer *l, NodeDef *n)
+{
+	size_t most = l->config->kind == JV_OBJECT ? l->config->list.n : 0;
+	NodeAttr *attr = arena_array(a, NodeAttr, most + 1);
+	for (size_t k = 0; k < most; k++) {
+		const Json *j = l->config->list.at[k];
+		if (j->kind != JV_NULL && !is_ignored(j->key))
+			attr[n->nattr++] = attr_of(a, j);
+	}
+	n->attr = attr;
+}
+
+static bool add_node(Builder *b, const NodeDef *n)
+{
+	if (b->node.n >= MOST_NODES)
+		return fail(b->err, ERR_INPUT, b->file->path, "has more than %d calls of layers", MOST_NODES);
+	vec_push(b->arena, &b->node, *n);
+	return true;
+}
+
+/* `to` is another name of the value `from`. */
+static bool add_same(Builder *b, const char *from, const char *to)
+{
+	Arena *a = b->arena;
+	const char **in = arena_array(a, const char *, 1), **out = arena_array(a, const char *, 1);
+	in[0] = from;
+	out[0] = to;
+	return add_node(
+		b, &(NodeDef){ .name = to, .op = "Identity", .domain = "", .in = in, .out = out, .nin = 1, .nout = 1 });
+}
+
+/* One call, whose values are called `base`, with those inputs. */
+typedef struct Use {
+	const char *base;
+	TextList in;
+	const Json *args, *kwargs;
+	bool listed;
+	int64_t results;
+} Use;
+
+static bool add_model(Builder *b, KerasLayer *m, const char *prefix, const TextList *in, TextList *out);
+static bool add_call(Builder *b, KerasLayer *l, const Use *u);
+
+/* fold: [N,T,..] -> [N*T,..], the layer, and back. */
+static bool add_distributed(Builder *b, KerasLayer *l, const Use *u)
+{
+	Arena *a = b->arena;
+	if (l->npart != 1 || u->in.n < 1)
+		return json_fail(l->json, b->err, "the layer '%.60s' has no layer, or no input, to distribute", l->name);
+	Use inner = { .base = arena_printf(a, "%s/%s", u->base, l->part[0]->name), .results = 1 };
+	const char **fold = arena_array(a, const char *, 1), **unfold = arena_array(a, const char *, 2);
+	fold[0] = arena_printf(a, "%s/fold", u->base);
+	unfold[0] = inner.base;
+	unfold[1] = u->in.at[0];
+	vec_push(a, &inner.in, fold[0]);
+	return add_node(b, &(NodeDef){ .name = fold[0],
+						   .op = "fold",
+						   .domain = "TimeDistributed",
+						   .in = u->in.at,
+						   .nin = 1,
+						   .out = fold,
+						   .nout = 1 }) &&
+	       add_call(b, l->part[0], &inner) &&
+	       add_node(b, &(NodeDef){ .name = u->base,
+						   .op = "unfold",
+						   .domain = "TimeDistributed",
+						   .in = unfold,
+						   .nin = 2,
+						   .out = results_of(a, u->base, 1),
+						   .nout = 1 });
+}
+
+static bool add_call(Builder *b, KerasLayer *l, const Use *u)
+{
+	Arena *a = b->arena;
+	if (keras_is_model(l)) {
+		TextList out = { 0 };
+		if (!add_model(b, l, arena_printf(a, "%s/", u->base), &u->in, &out))
+			return false;
+		for (int64_t k = 0; k < u->results; k++)
+			if ((size_t)k >= out.n || !add_same(b, out.at[k], value_name(a, "", u->base, 0, k)))
+				return json_fail(l->json, b->err, "the model '%.60s' has %zu results, but %lld are read", l->name,
+					out.n, (long long)u->results);
+		return true;
+	}
+	if (strcmp(l->op, "TimeDistributed") == 0 && l->domain[0] == 0)
+		return add_distributed(b, l, u);
+	KerasCall *call = arena_new_of(a, KerasCall);
+	*call = (KerasCall){ b->file, l, u->args, u->kwargs, u->listed };
+	NodeDef n = { .name = u->base, .op = l->op, .domain = l->domain, .in = u->in.at, .nin = u->in.n, .source = call };
+	n.out = results_of(a, u->base, u->results);
+	n.nout = (size_t)u->results;
+	set_attrs(a, l, &n);
+	return add_node(b, &n);
+}
+
+static bool add_member(Builder *b, const Reader *r, const Member *m, const char *prefix)
+{
+	Arena *a = b->arena;
+	for (size_t k = 0; k < m->ncall; k++) {
+		const Call *c = &m->call[k];
+		Use u = { .base = value_name(a, prefix, m->layer->name, (int64_t)k, 0),
+			.args = c->args,
+			.kwargs = c->kwargs,
+			.listed = c->listed,
+			.results = m->results };
+		for (size_t i = 0; i < c->in.n; i++) {
+			const Ref *ref = &c->in.at[i];
+			vec_push(a, &u.in, value_name(a, prefix, r->member[ref->layer].layer->name, ref->call, ref->result));
+		}
+		if (!add_call(b, m->layer, &u))
+			return false;
+	}
+	return true;
+}
+
+static bool add_functional(Builder *b, KerasLayer *m, const char *prefix, const TextList *in, TextList *out)
+{
+	Arena *a = b->arena;
+	Reader r = { .arena = a, .model = m, .err = b->err };
+	RefList first = { 0 }, last = { 0 };
+	if (!read_members(&r) || !read_ends(&r, json_find(m->config, "input_layers"), &first) ||
+		!read_ends(&r, json_find(m->config, "output_layers"), &last))
+		return false;
+	if (in != NULL && in->n != first.n)
+		return json_fail(
+			m->json, b->err, "the model '%.60s' has %zu inputs, but is called with %zu", m->name, first.n, in->n);
+	for (size_t k = 0; in != NULL && k < first.n; k++)
+		if (!add_same(b, in->at[k], value_name(a, prefix, r.member[first.at[k].layer].layer->name, 0, 0)))
+			return false;
+	for (size_t k = 0; k < r.n; k++)
+		if (strcmp(r.member[k].layer->op, "InputLayer") != 0 && !add_member(b, &r, &r.member[k], prefix))
+			return false;
+	for (size_t k = 0; k < last.n; k++) {
+		const Ref *ref = &last.at[k];
+		vec_push(a, out, value_name(a, prefix, r.member[ref->layer].layer->name, ref->call, ref->result));
+	}
+	return true;
+}
+
+static const char *sequential_input(Arena *a, const KerasLayer *m)
+{
+	if (m->npart > 0 && strcmp(m->part[0]->op, "InputLayer") == 0)
+		return m->part[0]->name;
+	return arena_printf(a, "%s_input", m->npart > 0 ? m->part[0]->name : m->name);
+}
+
+static bool add_model(Builder *b, KerasLayer *m, const char *prefix, const TextList *in, TextList *out)
+{
+	Arena *a = b->arena;
+	if (strcmp(m->op, "Sequential") != 0)
+		return add_functional(b, m, prefix, in, out);
+	const char *last = in != NULL && in->n > 0 ? in->at[0] : sequential_input(a, m);
+	for (size_t k = 0; k < m->npart; k++) {
+		Use u = { .base = value_name(a, prefix, m->part[k]->name, 0, 0), .results = 1 };
+		vec_push(a, &u.in, last);
+		if (strcmp(m->part[k]->op, "InputLayer") == 0)
+			continue;
+		if (!add_call(b, m->part[k], &u))
+			return false;
+		last = u.base;
+	}
+	vec_push(a, out, last);
+	return true;
+}
+
+/* ---- inputs of the whole */
+
+/* The shape that the first layer of a model says; NULL: none. */
+static const Json *shape_of_first(const KerasLayer *l, const KerasLayer **of)
+{
+	static const char *const keys[] = { "batch_shape", "batch_input_shape", "build_input_shape" };
+	*of = l;
+	for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) {
+		const Json *at = json_find(l->config, keys[k]);
+		if (at != NULL && at->kind == JV_ARRAY)
+			return at;
+	}
+	return l->npart > 0 ? shape_of_first(l->part[0], of) : NULL;
+}
+
+static DType type_of_input(const KerasLayer *l)
+{
+	const Json *at = json_find(l->config, "dtype");
+	const Json *policy = at != NULL && at->kind == JV_OBJECT ? json_find(at, "config") : NULL;
+	at = policy != NULL ? json_find(policy, "name") : at;
+	const struct {
+		const char *name;
+		DType type;
+	} types[] = { { "float64", F64 }, { "float16", F16 }, { "int64", I64 }, { "int32", I32 },
+		{ "int16", { DT_INT, 16, 1 } }, { "int8", { DT_INT, 8, 1 } }, { "uint8", { DT_UINT, 8, 1 } },
+		{ "bool", BOOL } };
+	for (size_t k = 0; at != NULL && at->kind == JV_TEXT && k < sizeof types / sizeof *types; k++)
+		if (strcmp(types[k].name, at->text) == 0)
+			return types[k].type;
+	return F32;
+}
+
+static bool add_input(Arena *a, const KerasLayer *l, const char *name, NodeValue *out, Err *err)
+{
+	const Json *shape = shape_of_first(l, &l), *sparse = json_find(l->config, "sparse");
+	const Json *ragged = json_find(l->config, "ragged");
+	*out = (NodeValue){ .name = name, .type = type_of_input(l), .shaped = shape != NULL };
+	if ((sparse != NULL && sparse->kind == JV_BOOL && sparse->truth) ||
+		(ragged != NULL && ragged->kind == JV_BOOL && ragged->truth)) {
+		out->refused = "is sparse or ragged; dlc takes dense tensors";
+		out->refusal = ERR_UNSUPPORTED;
+	}
+	if (shape == NULL)
+		return true;
+	NodeDim *dim = arena_array(a, NodeDim, shape->list.n + 1);
+	for (size_t k = 0; k < shape->list.n; k++) {
+		const Json *d = shape->list.at[k];
+		if (d->kind != JV_NULL && (d->kind != JV_INT || d->i < 0))
+			return json_fail(shape, err, "the shape of input '%.100s' holds something else than sizes", name);
+		dim[k] = (NodeDim){ d->kind == JV_INT ? d->i : 0, d->kind == JV_NULL, k == 0 ? "N" : "" };
+	}
+	out->dim = dim;
+	out->ndim = shape->list.n;
+	return true;
+}
+
+static bool set_inputs(Arena *a, const KerasLayer *m, NodeGraph *g, Err *err)
+{
+	Reader r = { .arena = a, .model = m, .err = err };
+	RefList first = { 0 };
+	if (strcmp(m->op, "Sequential") == 0) {
+		NodeValue *in = arena_array(a, NodeValue, 1);
+		g->in = in;
+		g->nin = 1;
+		return add_input(a, m, sequential_input(a, m), in, err);
+	}
+	if (!read_members(&r) || !read_ends(&r, json_find(m->config, "input_layers"), &first))
+		return false;
+	NodeValue *in = arena_array(a, NodeValue, first.n + 1);
+	for (size_t k = 0; k < first.n; k++) {
+		const KerasLayer *l = r.member[first.at[k].layer].layer;
+		if (!add_input(a, l, l->name, &in[k], err))
+			return false;
+	}
+	g->in = in;
+	g->nin = first.n;
+	return true;
+}
+
+bool keras_graph(Arena *a, KerasFile *f, NodeGraph *out, Err *err)
+{
+	Builder b = { .arena = a, .file = f, .err = err };
+	TextList last = { 0 };
+	*out = (NodeGraph){ .name = f->model->name };
+	if (!set_inputs(a, f->model, out, err) || !add_model(&b, f->model, "", NULL, &last))
+		return false;
+	NodeValue *result = arena_array(a, NodeValue, last.n + 1);
+	for (size_t k = 0; k < last.n; k++)
+		result[k] = (NodeValue){ .name = last.at[k] };
+	out->out = result;
+	out->nout = last.n;
+	out->node = b.node.at;
+	out->nnode = b.node.n;
+	return true;
+}

@@ -1,0 +1,99 @@
+/*
+ * Keras: a configuration in JSON, whose layers hold other layers, and an HDF5 file of their weights. Each layer becomes
+ * a KerasLayer, once, and each call of a layer a node. Weights are slots of a layer: its row asks for them by name and
+ * shape, calls of a shared layer get the same ones.
+ */
+#ifndef FRONTEND_KERAS_KERAS_H
+#define FRONTEND_KERAS_KERAS_H
+
+#include "base/json.h"
+#include "frontend/hdf5_file.h"
+#include "frontend/node/channels.h"
+#include "frontend/node/compose.h"
+
+typedef struct KerasSlot {
+	const char *name; /* "kernel", "cell/kernel" */
+	bool fixed;       /* is not trained: files of version 2 have it behind those that are */
+	bool optional;    /* files of some versions lack it */
+	const char *path; /* its data set; NULL: it has none */
+	int value;        /* in the Dag, from the first call on */
+} KerasSlot;
+
+typedef struct KerasLayer KerasLayer;
+struct KerasLayer {
+	const char *name, *op, *domain;
+	const Json *json, *config; /* the layer; its settings, never NULL */
+	bool trainable;
+	KerasSlot *slot;
+	size_t nslot;
+	KerasLayer **part; /* of a model and of a wrapper: the layers in it */
+	size_t npart;
+};
+
+/* A model's file: NodeModel.source. */
+typedef struct KerasFile {
+	const char *path;
+	int version;        /* 1, 2, 3 */
+	bool theano;        /* its filters are flipped */
+	Hdf5 *weights;      /* NULL: weights are drawn */
+	const char *stored; /* the file of the weights */
+	bool found;         /* where weights are */
+	int64_t drawn;
+	KerasLayer *model;
+} KerasFile;
+
+/* One call: NodeDef.source. */
+typedef struct KerasCall {
+	KerasFile *file;
+	KerasLayer *layer;
+	const Json *args, *kwargs; /* as the file has them; NULL: only tensors, which are the node's inputs */
+	bool listed;               /* args are a list of tensors, as in version 2 */
+} KerasCall;
+
+/* ---- layers (layer.c) and their weights (weights.c) */
+
+/* NULL and err: `json` is no layer. Depth counts how many layers it is in. */
+KerasLayer *keras_layer(Arena *a, KerasFile *f, const Json *json, int depth, Err *err);
+bool keras_is_model(const KerasLayer *l);
+/* "conv2d" of "Conv2D" */
+const char *keras_snake(Arena *a, const char *name);
+/* The slots of a class, as its settings say. */
+void keras_add_slots(Arena *a, KerasLayer *l);
+/* Finds the data sets of all slots, once; weights that are missing or too many are refused. */
+bool keras_find_weights(Arena *a, KerasFile *f, Err *err);
+/* A graph of a node for each call, named as in Keras. */
+bool keras_graph(Arena *a, KerasFile *f, NodeGraph *out, Err *err);
+
+/* ---- what rows read (row.c) */
+
+KerasFile *keras_file(const Visit *v);
+const KerasLayer *keras_of(const Visit *v);
+int keras_value(Visit *v, int k); /* input k, which must be there */
+/* An attribute that is no number, text or list; NULL: absent. */
+const Json *keras_json(Visit *v, const char *name);
+/* Channels are last. */
+bool keras_last(Visit *v);
+bool keras_has_weight(Visit *v, const char *slot);
+/* A weight in f32, which must have that shape. */
+int keras_weight(Visit *v, const char *slot, Shape s);
+/* The function of the attribute, or of a JSON value; without one: x. */
+int keras_activate(Visit *v, int x, const char *attribute);
+int keras_activate_as(Visit *v, int x, const Json *how);
+/* An argument of the call by name, which is no tensor; NULL: absent. */
+const Json *keras_argument(Visit *v, int at, const char *name);
+bool keras_flag(Visit *v, const char *name);
+/* The input of the node that is argument `at` or has that name; -1: there is none. */
+int keras_input(Visit *v, int at, const char *name);
+int keras_count_tensors(const Json *j, bool listed);
+double keras_number(const Json *config, const char *name, double otherwise);
+
+extern const NodeRow *const keras_lists[]; /* all of them; ends with NULL */
+extern const NodeRow keras_core_rows[];
+extern const NodeRow keras_merge_rows[];
+extern const NodeRow keras_window_rows[];
+extern const NodeRow keras_norm_rows[];
+extern const NodeRow keras_recurrent_rows[];
+extern const NodeRow keras_attention_rows[];
+extern const NodeRow keras_math_rows[];
+
+#endif

@@ -1,0 +1,317 @@
+/*
+ * What rows of layers read: settings, weights, arguments of a call, and functions of one number by Keras' names.
+ * Weights of a configuration without a file are drawn, as many as the shapes that rows ask for.
+ */
+#include "frontend/keras/keras.h"
+
+#include "base/rng.h"
+#include "frontend/node/activate.h"
+#include "op/element.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const KerasCall *call_of(const Visit *v)
+{
+	return v->node->source;
+}
+
+KerasFile *keras_file(const Visit *v)
+{
+	return (KerasFile *)(uintptr_t)v->im->model->source;
+}
+
+const KerasLayer *keras_of(const Visit *v)
+{
+	return call_of(v)->layer;
+}
+
+int keras_value(Visit *v, int k)
+{
+	node_need(v, k);
+	return node_value(v, k);
+}
+
+const Json *keras_json(Visit *v, const char *name)
+{
+	const Json *at = json_find(keras_of(v)->config, name);
+	node_has(v, name);
+	return at == NULL || at->kind == JV_NULL ? NULL : at;
+}
+
+bool keras_last(Visit *v)
+{
+	const char *format = node_attr_text(v, "data_format", "channels_last");
+	bool first = strcmp(format, "channels_first") == 0;
+	if (!first && strcmp(format, "channels_last") != 0 && strcmp(format, "default") != 0)
+		node_fail(v, ERR_INPUT, "its data_format is '%.40s', not channels_first or channels_last", format);
+	return !first;
+}
+
+/* ---- weights */
+
+/* "kernel"; "0/kernel" is a slot of the first part. */
+static KerasSlot *slot_in(const KerasLayer *l, const char *name)
+{
+	for (size_t k = 0; k < l->nslot; k++)
+		if (strcmp(l->slot[k].name, name) == 0)
+			return &l->slot[k];
+	char *end;
+	long part = strtol(name, &end, 10);
+	return end != name && *end == '/' && part >= 0 && (size_t)part < l->npart ? slot_in(l->part[part], end + 1) : NULL;
+}
+
+static KerasSlot *slot_of(const Visit *v, const char *name)
+{
+	return slot_in(keras_of(v), name);
+}
+
+bool keras_has_weight(Visit *v, const char *slot)
+{
+	return slot_of(v, slot) != NULL;
+}
+
+/* Numbers of the size that layers start with: around 1 for factors and variances, small ones for sums. */
+static const float *draw(Visit *v, const char *name, Shape s)
+{
+	int64_t n = shape_elements(s);
+	const char *last = strrchr(name, '/');
+	last = last != NULL ? last + 1 : name;
+	bool one = strcmp(last, "gamma") == 0 || strcmp(last, "variance") == 0 || strcmp(last, "scale") == 0;
+	double spread = one || s.rank < 2 ? 0.1 : sqrt(2 / fmax(1, (double)n / (double)fmax(1, (double)s.dim[s.rank - 1])));
+	float *out = arena_array(v->im->arena, float, n + 1);
+	Rng rng = rng_seed((uint64_t)++keras_file(v)->drawn);
+	for (int64_t k = 0; k < n; k++)
+		out[k] = (float)((one ? 1 : 0) + spread * (2 * rng_real(&rng) - 1));
+	return out;
+}
+
+static const float *in_f32(Visit *v, const Hdf5Data *d)
+{
+	int64_t n = shape_elements(d->shape);
+	if (dtype_eq(d->type, F32))
+		return d->data;
+	float *out = arena_array(v->im->arena, float, n + 1);
+	for (int64_t k = 0; k < n; k++)
+		out[k] = (float)element_get(d->type, d->data, k);
+	return out;
+}
+
+int keras_weight(Visit *v, const char *name, Shape s)
+{
+	KerasSlot *slot = slot_of(v, name);
+	KerasFile *f = keras_file(v);
+	char have[160], need[160];
+	Hdf5Data d;
+	if (slot == NULL)
+		node_fail(v, ERR_INPUT, "its settings leave out its weight %s", name);
+	if (!node_ok(v))
+		return DAG_NONE;
+	if (slot->value != DAG_NONE && shape_eq(node_val(v, slot->value)->shape, s))
+		return slot->value;
+	if (f->weights == NULL) {
+		if (!import_check_size(v->im, "weight", name, F32, s))
+			return DAG_NONE;
+		return slot->value = node_weight(v, name, F32, s, draw(v, name, s));
+	}
+	if (!keras_find_weights(v->im->arena, f, &v->im->err))
+		return DAG_NONE;
+	if (slot->path == NULL)
+		node_fail(v, ERR_INPUT, "the file has no weight %s for it", name);
+	if (!node_ok(v) || !hdf5_read(f->weights, slot->path, &d, &v->im->err))
+		return DAG_NONE;
+	if (!shape_eq(d.shape, s))
+		node_fail(v, ERR_TYPE, "its weight %s has the shape %s in the file, but %s is needed", name,
+			shape_str(d.shape, have), shape_str(s, need));
+	else
+		slot->value = node_weight(v, name, F32, s, in_f32(v, &d));
+	return node_ok(v) ? slot->value : DAG_NONE;
+}
+
+/* ---- functions by name */
+
+static double number_in(const Json *config, const char *a, const char *b, double otherwise)
+{
+	const Json *at = json_find(config, a);
+	if (at == NULL)
+		at = json_find(config, b);
+	return at == NULL ? otherwise : at->kind == JV_REAL ? at->real : at->kind == JV_INT ? (double)at->i : otherwise;
+}
+
+static int softmax(Visit *v, int op, int x)
+{
+	Attr attr = attr_int("axis", -1);
+	int rank = node_val(v, x)->shape.rank;
+	if (node_ok(v) && rank < 1)
+		node_fail(v, ERR_TYPE, "a softmax needs a dimension");
+	return rank < 3 ? node_call(v, op, &x, 1, &attr, 1) : node_axis_call(v, op, &x, 1, rank - 1, NULL, 0);
+}
+
+static int by_name(Visit *v, int x, const char *name, const Json *config)
+{
+	static const struct {
+		const char *name, *as;
+		const char *a, *b; /* settings that are parameters */
+		double at, bt;     /* without them */
+	} rows[] = {
+		{ "linear", "linear", "", "", 0, 0 },
+		{ "relu6", "relu6", "", "", 0, 6 },
+		{ "sigmoid", "sigmoid", "", "", 0, 0 },
+		{ "tanh", "tanh", "", "", 0, 0 },
+		{ "exponential", "exp", "", "", 0, 0 },
+		{ "softplus", "softplus", "", "", 0, 0 },
+		{ "softsign", "softsign", "", "", 0, 0 },
+		{ "silu", "swish", "", "", 1, 0 },
+		{ "swish", "swish", "", "", 1, 0 },
+		{ "selu", "selu", "", "", 1.0507009873554805, 1.6732632423543772 },
+		{ "mish", "mish", "", "", 0, 0 },
+		{ "elu", "elu", "alpha", "alpha", 1, 0 },
+		{ "celu", "celu", "alpha", "alpha", 1, 0 },
+		{ "leaky_relu", "leaky_relu", "negative_slope", "alpha", 0.2, 0 },
+		{ "hard_silu", "hard_swish", "", "", 0, 0 },
+		{ "hard_swish", "hard_swish", "", "", 0, 0 },
+		{ "hard_tanh", "clip", "", "", -1, 1 },
+	};
+	for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
+		if (strcmp(rows[k].name, name) == 0)
+			return node_activate_with(
+				v, x, rows[k].as, number_in(config, rows[k].a, rows[k].b, rows[k].at), rows[k].bt);
+	if (strcmp(name, "relu") == 0)
+		return node_activate(v, x, "relu");
+	if (strcmp(name, "gelu") == 0) {
+		const Json *near = json_find(config, "approximate");
+		return node_activate(v, x, near != NULL && near->kind == JV_BOOL && near->truth ? "gelu_tanh" : "gelu");
+	}
+	if (strcmp(name, "hard_sigmoid") == 0) /* relu6(x + 3) / 6 from version 3 on */
+		return node_activate_with(v, x, "hard_sigmoid", keras_file(v)->version >= 3 ? 1.0 / 6 : 0.2, 0.5);
+	if (strcmp(name, "log_sigmoid") == 0)
+		return node_call1(v, OP_neg, node_activate(v, node_call1(v, OP_neg, x), "softplus"));
+	if (strcmp(name, "tanh_shrink") == 0)
+		return node_call2(v, OP_sub, x, node_call1(v, OP_tanh, x));
+	if (strcmp(name, "squareplus") == 0) { /* (x + sqrt(x^2 + 4)) / 2 */
+		int root = node_call1(v, OP_sqrt, node_with_number(v, OP_add, node_call2(v, OP_mul, x, x), 4));
+		return node_with_number(v, OP_mul, node_call2(v, OP_add, x, root), 0.5);
+	}
+	if (strcmp(name, "sparse_plus") == 0) { /* 0, (x + 1)^2 / 4, x */
+		int y = node_with_number(v, OP_add, node_activate_with(v, x, "clip", -1, 1), 1);
+		int above = node_call2(v, OP_less, node_number(v, F32, 1), x);
+		return node_where(v, above, x, node_with_number(v, OP_mul, node_call2(v, OP_mul, y, y), 0.25));
+	}
+	if (strcmp(name, "sparse_sigmoid") == 0)
+		return node_activate_with(v, x, "hard_sigmoid", 0.5, 0.5);
+	if (strcmp(name, "soft_shrink") == 0) /* x - clip(x, -0.5, 0.5) */
+		return node_call2(v, OP_sub, x, node_activate_with(v, x, "clip", -0.5, 0.5));
+	if (strcmp(name, "hard_shrink") == 0) {
+		int outside = node_call2(v, OP_less, node_number(v, F32, 0.5), node_call1(v, OP_abs, x));
+		return node_where(v, outside, x, node_number(v, F32, 0));
+	}
+	if (strcmp(name, "threshold") == 0)
+		return node_activate_with(v, x, "thresholded_relu", 1, 0);
+	node_fail(v, ERR_UNSUPPORTED, "its activation '%.60s' is not supported", name);
+	return x;
+}
+
+/* A layer as an activation: "LeakyReLU" is "leaky_relu". */
+static const char *function_name(Visit *v, const char *class)
+{
+	static const char *const words[][2] = { { "LeakyReLU", "leaky_relu" }, { "ReLU", "relu" }, { "ELU", "elu" },
+		{ "Softmax", "softmax" }, { "PReLU", "PReLU" } };
+	for (size_t k = 0; k < sizeof words / sizeof *words; k++)
+		if (strcmp(words[k][0], class) == 0)
+			return words[k][1];
+	return keras_snake(v->im->arena, class);
+}
+
+/* "relu", {"class_name": "relu"}, {"class_name": "function", "config": "relu"}, {"class_name": "ReLU", "config": {}} */
+int keras_activate_as(Visit *v, int x, const Json *how)
+{
+	const Json *config = NULL;
+	if (how != NULL && how->kind == JV_OBJECT) {
+		const Json *class = json_find(how, "class_name"), *registered = json_find(how, "registered_name");
+		config = json_find(how, "config");
+		if (config != NULL && config->kind == JV_TEXT && class != NULL && class->kind == JV_TEXT &&
+			(strcmp(class->text, "function") == 0))
+			how = config;
+		else
+			how = class;
+		if (how == config && registered != NULL && registered->kind == JV_TEXT && strchr(registered->text, '>') != NULL)
+			how = registered;
+	}
+	if (how == NULL || how->kind == JV_NULL)
+		return x;
+	if (how->kind != JV_TEXT) {
+		node_fail(v, ERR_INPUT, "its activation is no name");
+		return x;
+	}
+	const char *name = function_name(v, how->text);
+	if (!node_ok(v) || strcmp(name, "linear") == 0)
+		return x;
+	if (strcmp(name, "softmax") == 0 || strcmp(name, "log_softmax") == 0)
+		return softmax(v, name[0] == 's' ? OP_softmax : OP_log_softmax, x);
+	if (strcmp(name, "relu") == 0 && config != NULL && config->kind == JV_OBJECT) {
+		double most = number_in(config, "max_value", "", INFINITY),
+			   slope = number_in(config, "negative_slope", "alpha", 0);
+		if (number_in(config, "threshold", "theta", 0) != 0 || (slope != 0 && isfinite(most)))
+			node_fail(v, ERR_UNSUPPORTED, "its activation ReLU has a threshold, which is not supported here");
+		if (slope != 0 || isfinite(most))
+			return slope != 0 ? node_activate_with(v, x, "leaky_relu", slope, 0)
+			                  : node_activate_with(v, x, "clip", 0, most);
+	}
+	if (!node_is_last(v, x))
+		return by_name(v, x, name, config);
+	return node_to_last(v, by_name(v, node_to_second(v, x), name, config));
+}
+
+int keras_activate(Visit *v, int x, const char *attribute)
+{
+	return keras_activate_as(v, x, keras_json(v, attribute));
+}
+
+/* ---- arguments */
+
+const Json *keras_argument(Visit *v, int at, const char *name)
+{
+	const KerasCall *c = call_of(v);
+	const Json *found = c->kwargs != NULL ? json_find(c->kwargs, name) : NULL;
+	if (found == NULL && c->args != NULL && c->args->kind == JV_ARRAY && at >= 0 && (size_t)at < c->args->list.n)
+		found = c->args->list.at[at];
+	return found == NULL || found->kind == JV_NULL ? NULL : found;
+}
+
+int keras_input(Visit *v, int at, const char *name)
+{
+	const KerasCall *c = call_of(v);
+	int n = 0;
+	if (c->args == NULL && c->kwargs == NULL)
+		return at == 0 ? 0 : -1;
+	if (c->args != NULL && c->listed) {
+		n = keras_count_tensors(c->args, true);
+		if (at >= 0 && at < n)
+			return at;
+	}
+	for (size_t k = 0; c->args != NULL && !c->listed && c->args->kind == JV_ARRAY && k < c->args->list.n; k++) {
+		int some = keras_count_tensors(c->args->list.at[k], false);
+		if ((int)k == at)
+			return some > 0 ? n : -1;
+		n += some;
+	}
+	for (size_t k = 0; c->kwargs != NULL && k < c->kwargs->list.n; k++) {
+		int some = keras_count_tensors(c->kwargs->list.at[k], c->listed);
+		if (strcmp(c->kwargs->list.at[k]->key, name) == 0)
+			return some > 0 ? n : -1;
+		n += some;
+	}
+	return -1;
+}
+
+bool keras_flag(Visit *v, const char *name)
+{
+	const Json *at = keras_argument(v, -1, name);
+	return at != NULL && at->kind == JV_BOOL && at->truth;
+}
+
+double keras_number(const Json *config, const char *name, double otherwise)
+{
+	return number_in(config, name, "", otherwise);
+}

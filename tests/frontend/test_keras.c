@@ -1,0 +1,244 @@
+/* Keras: configurations against the Dags that they become, refusals, real and damaged files. */
+#include "evaluate.h"
+#include "folder.h"
+
+#include "base/rng.h"
+#include "frontend/keras/keras.h"
+
+#define MODEL(layers) "{\"class_name\":\"Sequential\",\"config\":{\"name\":\"s\",\"layers\":[" layers "]}}"
+#define INPUT(shape) \
+	"{\"class_name\":\"InputLayer\",\"config\":{\"name\":\"x\",\"batch_shape\":" shape ",\"dtype\":\"float32\"}}"
+#define LAYER(class, settings) ",{\"class_name\":\"" class "\",\"config\":{\"name\":\"y\"" settings "}}"
+
+static const struct {
+	const char *config;
+	const char *want[4];
+} become[] = {
+	{ MODEL(INPUT("[1,4]") LAYER("Dense", ",\"units\":3,\"activation\":\"relu\"")), { "dense(", "relu(", "y.kernel" } },
+	{ MODEL(INPUT("[1,8,8,3]") LAYER("Conv2D", ",\"filters\":4,\"kernel_size\":[3,3],\"padding\":\"same\"")),
+		{ "conv(", "pads=[1,1,1,1]", "f32[1,4,8,8]" } },
+	{ MODEL(INPUT("[1,8,8,3]") LAYER("Conv2D", ",\"filters\":4,\"kernel_size\":3,\"strides\":2,\"padding\":\"same\"")),
+		{ "pads=[0,0,1,1]" } },
+	{ MODEL(INPUT("[1,3,8,8]") LAYER("MaxPooling2D", ",\"pool_size\":2,\"data_format\":\"channels_first\"")),
+		{ "max_pool(x", "strides=[2,2]" } },
+	{ MODEL(INPUT("[2,5,3]") LAYER("LSTM", ",\"units\":4,\"return_sequences\":true,\"go_backwards\":true")),
+		{ "lstm(", "reverse=1", "steps=[-1,1,1]" } },
+	{ MODEL(INPUT("[2,5,3]") LAYER("GRU", ",\"units\":4,\"reset_after\":true")), { "gru(", "linear_before_reset=1" } },
+	{ MODEL(INPUT("[2,6]") LAYER("BatchNormalization", ",\"epsilon\":0.01")), { "batch_norm(", "epsilon=0.01" } },
+	{ MODEL(INPUT("[1,4,4,2]") LAYER("Flatten", "")), { "reshape(x" } },
+	{ MODEL(INPUT("[1,6]") LAYER("Reshape", ",\"target_shape\":[2,-1]")), { "f32[1,2,3]" } },
+	{ MODEL(INPUT("[1,6]") LAYER("Dropout", ",\"rate\":0.5")), { "y: f32[1,6] = identity(x)" } },
+};
+
+static Dag *load_config(Arena *a, const char *text, Err *err)
+{
+	return frontend_load_bytes(
+		a, "/nonexistent/m.json", (Bytes){ (const unsigned char *)text, strlen(text) }, NULL, err);
+}
+
+START_TEST(configurations_become_dags)
+{
+	Arena *a = arena_new();
+	Err err = { 0 };
+	Dag *d = load_config(a, become[_i].config, &err);
+	ck_assert_msg(d != NULL, "%s\n%s: %s\n%s", become[_i].config, err.place, err.text, err.items);
+	const char *text = dag_str(a, d);
+	for (int k = 0; k < 4 && become[_i].want[k] != NULL; k++)
+		ck_assert_msg(strstr(text, become[_i].want[k]) != NULL, "%s\nlacks \"%s\":\n%s", become[_i].config,
+			become[_i].want[k], text);
+	arena_free(a);
+}
+END_TEST
+
+#define GRAPH(layers, in, out) \
+	"{\"class_name\":\"Functional\",\"config\":{\"name\":\"m\",\"layers\":[" layers "],\"input_layers\":" in \
+	",\"output_layers\":" out "}}"
+#define MEMBER(class, name, settings, nodes) \
+	",{\"class_name\":\"" class "\",\"name\":\"" name "\",\"config\":{\"name\":\"" name \
+								"\",\"trainable\":true" settings "},\"inbound_nodes\":" nodes "}"
+#define X INPUT("[1,4]")
+
+static const struct {
+	const char *config, *why;
+} refused[] = {
+	{ "{\"class_name\":\"Sequential\",\"config\":{\"name\":\"s\"}}", "has no list of layers" },
+	{ "{\"class_name\":\"Mine\",\"config\":{\"name\":\"s\"},\"x\":[]}", "is a model of class 'Mine'" },
+	{ "{\"class_name\":\"Sequential\",\"config\":", "m.json" },
+	{ MODEL(X LAYER("Lambda", ",\"function\":[\"code\",null,null]") LAYER("Mine", "")), "2 operators of this model" },
+	{ MODEL(X LAYER("Dense", ",\"units\":0")), "it has 0 units" },
+	{ MODEL(X LAYER("Dense", ",\"units\":3,\"activation\":\"mine\"")), "its activation 'mine' is not supported" },
+	{ MODEL(X LAYER("Dense", ",\"units\":3,\"rate_of_decay\":1")), "its attribute 'rate_of_decay' is not known" },
+	{ MODEL(X LAYER("Reshape", ",\"target_shape\":[3]")), "does not have the 4 elements" },
+	{ MODEL(X LAYER("Permute", ",\"dims\":[2]")), "are no order of 1..1" },
+	{ MODEL(X LAYER("Conv2D", ",\"filters\":1,\"kernel_size\":1")), "its input has 2 dimensions" },
+	{ MODEL(X LAYER("LSTM", ",\"units\":1")), "its input has 2 dimensions, but needs 3" },
+	{ MODEL(X LAYER("Embedding", ",\"input_dim\":3,\"output_dim\":2,\"mask_zero\":true")), "mask_zero" },
+	{ MODEL(INPUT("[1,4,4,6]") LAYER("GroupNormalization", ",\"groups\":4")), "cannot be cut into 4 groups" },
+	{ MODEL(INPUT("[1,4,4,6]") LAYER("Cropping2D", ",\"cropping\":[[2,2],[0,0]]")), "it cuts off all 4 elements" },
+	{ MODEL(INPUT("[1,4,4,6]") LAYER("ZeroPadding2D", ",\"padding\":[1,-1]")), "not a number or a pair" },
+	{ MODEL(INPUT("[1,4,-4]") LAYER("Flatten", "")), "holds something else than sizes" },
+	{ MODEL(INPUT("[1,null,4]") LAYER("Flatten", "")), "dimension 2 of input 'x' is not known" },
+	{ GRAPH(X, "[[\"x\",0,0]]", "[[\"z\",0,0]]"), "reads layer 'z', which the model 'm' does not have" },
+	{ GRAPH(X X, "[[\"x\",0,0]]", "[[\"x\",0,0]]"), "m.json" },
+	{ GRAPH(X "," X, "[[\"x\",0,0]]", "[[\"x\",0,0]]"), "two layers have the name 'x'" },
+	{ GRAPH(X MEMBER("Dense", "y", ",\"units\":2", "[[[\"x\",1,0,{}]]]"), "[[\"x\",0,0]]", "[[\"y\",0,0]]"),
+		"reads 'x:1', which no node computes" },
+	{ GRAPH(X MEMBER("Add", "y", "", "[[[\"x\",0,0,{}],[\"z\",0,0,{}]]]") MEMBER("ReLU", "z", "", "[[[\"y\",0,0,{}]]]"),
+		  "[[\"x\",0,0]]", "[[\"z\",0,0]]"),
+		"" },
+};
+
+START_TEST(configurations_are_refused)
+{
+	Arena *a = arena_new();
+	Err err = { 0 };
+	Dag *d = load_config(a, refused[_i].config, &err);
+	ck_assert_msg(d == NULL, "%s\nbecame\n%s", refused[_i].config, d != NULL ? dag_str(a, d) : "");
+	ck_assert_msg(
+		err.text[0] != 0 && (strstr(err.text, refused[_i].why) != NULL || strstr(err.place, refused[_i].why) != NULL),
+		"%s\nrefused: %s: %s\nnot: %s", refused[_i].config, err.place, err.text, refused[_i].why);
+	arena_free(a);
+}
+END_TEST
+
+/* A layer that is called twice has one set of weights; a model in a model has its own names. */
+START_TEST(shared_layers_share_weights)
+{
+	Arena *a = arena_new();
+	Err err = { 0 };
+	static const char config[] = GRAPH(
+		X MEMBER("Dense", "d", ",\"units\":4", "[[[\"x\",0,0,{}]],[[\"d\",0,0,{}]]]"), "[\"x\",0,0]", "[\"d\",1,0]");
+	Dag *d = load_config(a, config, &err);
+	ck_assert_msg(d != NULL, "%s: %s", err.place, err.text);
+	int constants = 0;
+	for (size_t k = 0; k < d->value.n; k++)
+		constants += d->value.at[k].kind == VALUE_CONST;
+	ck_assert_msg(constants == 2, "%s", dag_str(a, d));
+	ck_assert_str_eq(d->value.at[d->output.at[0]].name, "d:1");
+	arena_free(a);
+}
+END_TEST
+
+/* ---- real files */
+
+static const char *shared(Arena *a, const char *name)
+{
+	const char *data = getenv("DLC_TEST_DATA");
+	return arena_printf(a, "%s/models/keras/%s", data != NULL ? data : SOURCE_ROOT "/../shared", name);
+}
+
+/* The f32 elements at the end of an .npy file; NULL: there is none. */
+static const float *read_npy(Arena *a, const char *path, int64_t *rows)
+{
+	Bytes b;
+	Err err = { 0 };
+	if (!file_read(a, path, 1 << 26, &b, &err) || b.n < 10)
+		return NULL;
+	size_t head = 10 + b.at[8] + 256u * b.at[9];
+	const char *shape = strstr((const char *)b.at + 10, "'shape': (");
+	ck_assert(shape != NULL && strstr((const char *)b.at + 10, "'<f4'") != NULL && head <= b.n);
+	*rows = strtoll(shape + strlen("'shape': ("), NULL, 10);
+	return arena_copy(a, b.at + head, b.n - head);
+}
+
+static const char *const networks[] = { "mixed_layers.h5", "mixed_layers.keras", "rnn.h5", "rnn.keras",
+	"mobilenet_025.h5", "mobilenet_025.keras", "mobilenet_v3_small.h5" };
+
+START_TEST(networks_give_keras_results)
+{
+	Arena *a = arena_new();
+	Err err = { 0 };
+	int64_t rows = 0, ignored;
+	const char *name = networks[_i], *base = arena_printf(a, "%.*s", (int)strcspn(name, "."), name);
+	const float *x = read_npy(a, shared(a, arena_printf(a, "generated/%s.data.npy", base)), &rows);
+	const float *want = read_npy(a, shared(a, arena_printf(a, "generated/%s.out.npy", base)), &ignored);
+	if (x == NULL || want == NULL) {
+		suite_skip(name, "no models in DLC_TEST_DATA");
+		arena_free(a);
+		return;
+	}
+	Dag *d = frontend_load(a, shared(a, arena_printf(a, "generated/%s", name)), &(ModelArgs){ .batch = rows }, &err);
+	ck_assert_msg(d != NULL, "%s: %s\n%s", err.place, err.text, err.items);
+	void **out = evaluate(a, d, (const void *const[]){ x }, &err);
+	ck_assert_msg(out != NULL, "%s", err.text);
+	int64_t n = shape_elements(d->value.at[d->output.at[0]].shape);
+	const float *y = out[0];
+	for (int64_t k = 0; k < n; k++)
+		ck_assert_float_eq_tol(y[k], want[k], 1e-4);
+	arena_free(a);
+}
+END_TEST
+
+/* docs/keras.md names each layer that has a row. */
+START_TEST(layers_are_documented)
+{
+	Arena *a = arena_new();
+	Err err = { 0 };
+	Bytes page;
+	ck_assert_msg(file_read(a, SOURCE_ROOT "/docs/keras.md", 1 << 20, &page, &err), "%s", err.text);
+	for (const NodeRow *const *list = keras_lists; *list != NULL; list++)
+		for (const NodeRow *r = *list; r->name != NULL; r++)
+			ck_assert_msg(strncmp(r->name, "TimeDistributed::", 17) == 0 ||
+							  strstr((const char *)page.at, arena_printf(a, "`%s`", r->name)) != NULL,
+				"docs/keras.md lacks `%s`", r->name);
+	arena_free(a);
+}
+END_TEST
+
+/* Cut files and flipped bytes: a Dag that checks, or one sentence. */
+START_TEST(damaged_files_are_refused)
+{
+	Rng rng = rng_seed((uint64_t)_i + 1);
+	Arena *a = arena_new();
+	Err err = { 0 };
+	Bytes b;
+	const char *path = shared(a, _i % 2 == 0 ? "generated/rnn.h5" : "generated/rnn.keras");
+	if (!file_read(a, path, 1 << 26, &b, &err)) {
+		suite_skip("rnn", "no models in DLC_TEST_DATA");
+	} else {
+		unsigned char *at = arena_copy(a, b.at, b.n);
+		err = (Err){ 0 };
+		for (int flips = (int)rng_below(&rng, 8); flips >= 0; flips--)
+			at[rng_below(&rng, b.n)] ^= (unsigned char)(1u << rng_below(&rng, 8));
+		b = (Bytes){ at, rng_below(&rng, 4) != 0 ? b.n : rng_below(&rng, b.n) };
+		Dag *d = frontend_load_bytes(a, "m.h5", b, NULL, &err);
+		ck_assert_msg((d == NULL) == (err.code != ERR_NONE), "round %d", _i);
+		ck_assert(d == NULL || dag_check(d, &err));
+	}
+	arena_free(a);
+}
+END_TEST
+
+START_TEST(damaged_configurations_are_refused)
+{
+	Rng rng = rng_seed((uint64_t)_i + 1);
+	for (int k = 0; k < LEN(become) + LEN(refused); k++) {
+		Arena *a = arena_new();
+		Err err = { 0 };
+		const char *text = k < LEN(become) ? become[k].config : refused[k - LEN(become)].config;
+		size_t n = strlen(text);
+		char *at = arena_copy(a, text, n + 1);
+		for (int flips = (int)rng_below(&rng, 3); flips >= 0; flips--)
+			at[rng_below(&rng, n)] = "0123456789[]{},:\"-xn"[rng_below(&rng, 20)];
+		Dag *d = frontend_load_bytes(a, "m.json", (Bytes){ (const unsigned char *)at, n }, NULL, &err);
+		ck_assert_msg((d == NULL) == (err.code != ERR_NONE), "%s", at);
+		ck_assert(d == NULL || dag_check(d, &err));
+		arena_free(a);
+	}
+}
+END_TEST
+
+int main(void)
+{
+	TCase *tc = tcase_create("keras");
+	tcase_set_timeout(tc, 60);
+	tcase_add_checked_fixture(tc, make_folder, remove_folder);
+	tcase_add_loop_test(tc, configurations_become_dags, 0, LEN(become));
+	tcase_add_loop_test(tc, configurations_are_refused, 0, LEN(refused));
+	tcase_add_test(tc, shared_layers_share_weights);
+	tcase_add_loop_test(tc, networks_give_keras_results, 0, LEN(networks));
+	tcase_add_test(tc, layers_are_documented);
+	tcase_add_loop_test(tc, damaged_files_are_refused, 0, suite_count(200, 60, 2000));
+	tcase_add_loop_test(tc, damaged_configurations_are_refused, 0, suite_count(40, 10, 400));
+	return run_suite("keras", tc);
+}
