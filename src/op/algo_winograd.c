@@ -221,21 +221,6 @@ static const Expr *at(Wino *w, int64_t k)
 	return ir_int(w->nv->ir, k);
 }
 
-/* The weights' parameter goes where nothing but the prepare Fn reads it. */
-static void drop_weights(Wino *w, const Buf *weights)
-{
-	Naive *nv = w->nv;
-	int n = 0;
-	for (size_t k = 0; k < nv->d->call.n; k++)
-		for (int i = 0; i < nv->d->call.at[k].nin; i++)
-			if (nv->d->call.at[k].in[i] == nv->c->in[1] && (&nv->d->call.at[k] != nv->c || i != 1))
-				return;
-	for (int k = 0; k < nv->fn->nparam; k++)
-		if (nv->fn->param[k].buf != weights)
-			nv->fn->param[n++] = nv->fn->param[k];
-	nv->fn->nparam = n;
-}
-
 /* prepare fn: u[o,c,:,:] = G g[o,c,:,:] G^T, in f64, rounded once. */
 static void prepare_weights(Wino *w, int64_t block)
 {
@@ -277,7 +262,7 @@ static void prepare_weights(Wino *w, int64_t block)
 	ir_set_add(nv->set, nv->fn);
 	nv->fn = run;
 	nv->last = last;
-	drop_weights(w, g);
+	naive_drop_const(nv, 1);
 }
 
 /* wino.v: V = B^T d B, zero where the tile lies outside of the input. */

@@ -190,6 +190,20 @@ Buf *naive_work(Naive *nv, const char *what, DType t, Shape s)
 	return add_buf(nv, arena_printf(ir_arena(nv->ir), "%s.%s", of, what), BUF_WORK, t, s);
 }
 
+void naive_drop_const(Naive *nv, int k)
+{
+	const Buf *b = nv->buf[nv->c->in[k]];
+	int n = 0;
+	for (size_t j = 0; j < nv->d->call.n; j++)
+		for (int i = 0; i < nv->d->call.at[j].nin; i++)
+			if (nv->d->call.at[j].in[i] == nv->c->in[k] && (&nv->d->call.at[j] != nv->c || i != k))
+				return;
+	for (int j = 0; j < nv->fn->nparam; j++)
+		if (nv->fn->param[j].buf != b)
+			nv->fn->param[n++] = nv->fn->param[j];
+	nv->fn->nparam = n;
+}
+
 const Expr *naive_cast(Naive *nv, DType t, const Expr *e)
 {
 	if (dtype_eq(t, e->type))

@@ -66,6 +66,9 @@ Buf *naive_buf(const Naive *nv, int value);
 /* A further work buffer of the call, "v3.acc". */
 Buf *naive_work(Naive *nv, const char *what, DType t, Shape s);
 
+/* Input k is a parameter of the Fn no longer, if this call alone reads it: a prepare Fn does instead. */
+void naive_drop_const(Naive *nv, int k);
+
 /* Element idx of input k, in type t. */
 const Expr *naive_load(Naive *nv, int k, const Expr *const *idx, DType t);
 /* The same where idx indexes result 0, of `rank` dimensions, to which input k is broadcast. */
