@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-extern const Algo algo_winograd;
-const Algo *const algos[] = { &algo_winograd, NULL };
+extern const Algo algo_winograd, algo_strassen;
+const Algo *const algos[] = { &algo_winograd, &algo_strassen, NULL };
 
 const Algo *algo_find(const char *name)
 {

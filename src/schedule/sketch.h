@@ -71,6 +71,6 @@ bool sketch_blocks(Sketch *s);
 extern const Template tmpl_conv, tmpl_dense, tmpl_attention, tmpl_rows, tmpl_pool, tmpl_recurrent, tmpl_loops;
 extern const Template tmpl_ring;
 extern const Template tmpl_block_pair, tmpl_block_conv, tmpl_block_depthwise, tmpl_block_dense, tmpl_block_loops;
-extern const TemplateAlgo tmpl_winograd, tmpl_coop_winograd;
+extern const TemplateAlgo tmpl_winograd, tmpl_coop_winograd, tmpl_strassen;
 
 #endif

@@ -23,7 +23,7 @@ typedef struct TaskProgress {
 	double space;               /* configs */
 	TaskEnd end;
 	int seeds;         /* schedules from elsewhere that are tried */
-	char algorithm[8]; /* of the best schedule: "wino"; "": the operator's own */
+	char algorithm[8]; /* of the best schedule: "wino", "stra"; "": the operator's own */
 	bool raced; /* the best few were timed side by side */
 } TaskProgress;
 

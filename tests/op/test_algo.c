@@ -34,6 +34,21 @@ static const Case cases[] = {
 };
 static const int tiles[] = { 2, 4, 6 };
 
+/* Dense layers with odd and even extents, rows before and behind other batches. */
+static const struct {
+	const char *rows;
+	int k, n;
+	bool bias, epilogue;
+} layers[] = {
+	{ "8", 4, 6, false, false },
+	{ "2", 2, 2, true, false },
+	{ "7", 5, 3, true, true },
+	{ "9,2", 7, 16, false, true },
+	{ "2,11", 8, 33, true, true },
+	{ "2,1,3,5", 6, 9, true, false },
+	{ "1,6", 17, 8, false, true },
+};
+
 static const char *workload(Arena *a, const Case *k)
 {
 	int pad[4], oh, ow;
@@ -63,6 +78,35 @@ static Dag *dag_of(Arena *a, const char *text)
 	Dag *d = dag_parse(a, "workload", text, strlen(text), &err);
 	ck_assert_msg(d != NULL, "%s: %s\n%s", err.place, err.text, text);
 	return d;
+}
+
+static const char *layer(Arena *a, int i)
+{
+	const char *rows = layers[i].rows;
+	int k = layers[i].k, n = layers[i].n;
+	Text t = { .arena = a };
+	text_add(&t, "dag t\nin x: f32[%s,%d]\n", rows, k);
+	if (layers[i].epilogue)
+		text_add(&t, "in r: f32[%s,%d]\n", rows, n);
+	text_add(&t, "const w: f32[%d,%d]\n", n, k);
+	if (layers[i].bias)
+		text_add(&t, "const b: f32[%d]\n", n);
+	text_add(&t, "y: f32[%s,%d] = dense(x, w%s)\n", rows, n, layers[i].bias ? ", b" : "");
+	if (layers[i].epilogue)
+		text_add(&t, "s: f32[%s,%d] = add(y, r)\nz: f32[%s,%d] = relu(s)\n", rows, n, rows, n);
+	text_add(&t, "out %s\n", layers[i].epilogue ? "z" : "y");
+	return text_str(&t);
+}
+
+static KernelSet *strassen(Arena *a, const Dag *d, int block)
+{
+	AlgoArg arg[] = { { "levels", 1 }, { "o", block } };
+	AlgoChoice choice;
+	Err err = { 0 };
+	ck_assert_msg(algo_choose(d, "dense.strassen", arg, 2, &choice, &err), "%s: %s", err.place, err.text);
+	KernelSet *ks = op_compute(ir_new(a), d, "k", &choice, &err);
+	ck_assert_msg(ks != NULL && ir_verify_set(ks, &err), "%s: %s", err.place, err.text);
+	return ks;
 }
 
 static KernelSet *winograd(Arena *a, const Dag *d, int m, int block)
@@ -150,6 +194,71 @@ START_TEST(equal_to_the_bit_modulo_a_prime)
 	for (int64_t k = 0; k < n; k++)
 		ck_assert_msg(
 			interp_modp_same(want[k], got[k]), "m=%d, element %lld of\n%s", tiles[_i % LEN(tiles)], (long long)k, text);
+	arena_free(a);
+}
+END_TEST
+
+START_TEST(seven_products_are_eight_modulo_a_prime)
+{
+	Arena *a = arena_new();
+	Err err = { 0 };
+	int64_t n = 0, again = 0;
+	const char *text = layer(a, _i);
+	Dag *d = dag_of(a, text);
+	KernelSet *naive = op_naive(ir_new(a), d, "k", NAIVE_AS_TYPED, &err), *ks = strassen(a, d, _i % 2 != 0 ? 16 : 4);
+	const uint64_t *want = out_of(a, naive, naive, INTERP_MODP, (uint64_t)_i, &n);
+	const uint64_t *got = out_of(a, ks, naive, INTERP_MODP, (uint64_t)_i, &again);
+	ck_assert_int_eq(n, again);
+	for (int64_t k = 0; k < n; k++)
+		ck_assert_msg(interp_modp_same(want[k], got[k]), "element %lld of\n%s", (long long)k, text);
+	ck_assert(ir_find_buf(run_fn(ks), "w") == NULL);
+	arena_free(a);
+}
+END_TEST
+
+/* Many products in a sum; the reference accumulates in f64. */
+START_TEST(the_error_of_seven_products_is_within_what_is_stated)
+{
+	static const char text[] = "dag t\nin x: f32[16,3072]\nconst w: f32[16,3072]\ny: f32[16,16] = dense(x, w)\nout y\n";
+	Arena *a = arena_new();
+	Err err = { 0 };
+	int64_t n = 0;
+	Dag *d = dag_of(a, text);
+	KernelSet *exact = op_naive(ir_new(a), d, "k", NAIVE_F64, &err), *ks = strassen(a, d, 16);
+	const float *want = out_of(a, exact, exact, INTERP_EXACT, 5, &n), *got = out_of(a, ks, exact, INTERP_EXACT, 5, &n);
+	double off = 0, most = 0, bound = algo_find("dense.strassen")->error((int64_t[]){ 1, 16 });
+	for (int64_t k = 0; k < n; k++) {
+		off = fmax(off, fabs((double)want[k] - (double)got[k]));
+		most = fmax(most, fabs((double)want[k]));
+	}
+	if (getenv("DLC_TEST_SAY") != NULL)
+		printf("strassen: error %.2e, stated %.0e\n", off / most, bound);
+	ck_assert_msg(off / most <= bound, "error %g, stated %g", off / most, bound);
+	ck_assert_msg(off / most >= bound / 1000, "error %g, stated %g: too much", off / most, bound);
+	arena_free(a);
+}
+END_TEST
+
+static const struct {
+	const char *in, *weights, *call, *why;
+} refused_layers[] = {
+	{ "f32[4,4]", "in w: f32[4,4]", "dense(x, w)", "constant" },
+	{ "f32[1,4]", "const w: f32[4,4]", "dense(x, w)", "no halves" },
+	{ "f32[4,4]", "const w: f32[1,4]", "dense(x, w)", "no halves" },
+	{ "f16[4,4]", "const w: f16[4,4]", "dense(x, w)", "f32" },
+	{ "f32[4,4]", "const w: f32[4,4]", "matmul(x, w)", "no dense layer" },
+};
+
+START_TEST(other_layers_are_refused)
+{
+	Arena *a = arena_new();
+	Err err = { 0 };
+	AlgoChoice choice;
+	Dag *d = dag_of(a, arena_printf(a, "dag t\nin x: %s\n%s\ny = %s\nout y\n", refused_layers[_i].in,
+		refused_layers[_i].weights, refused_layers[_i].call));
+	ck_assert(!algo_choose(d, "dense.strassen", &(AlgoArg){ "levels", 1 }, 1, &choice, &err));
+	ck_assert_int_eq(err.code, ERR_ILLEGAL);
+	ck_assert_msg(strstr(err.text, refused_layers[_i].why) != NULL, "%s", err.text);
 	arena_free(a);
 }
 END_TEST
@@ -268,6 +377,9 @@ int main(void)
 	TCase *tc = tcase_create("algo");
 	tcase_add_loop_test(tc, equal_to_the_bit_modulo_a_prime, 0, LEN(cases) * LEN(tiles));
 	tcase_add_loop_test(tc, the_error_is_within_what_is_stated, 0, LEN(tiles));
+	tcase_add_loop_test(tc, seven_products_are_eight_modulo_a_prime, 0, LEN(layers));
+	tcase_add_test(tc, the_error_of_seven_products_is_within_what_is_stated);
+	tcase_add_loop_test(tc, other_layers_are_refused, 0, LEN(refused_layers));
 	tcase_add_loop_test(tc, other_convolutions_are_refused, 0, LEN(refused));
 	tcase_add_loop_test(tc, wrong_words_are_refused, 0, LEN(wrong));
 	tcase_add_test(tc, two_convolutions_are_not_chosen_from);

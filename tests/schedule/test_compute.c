@@ -14,7 +14,7 @@
 
 #define COLUMN "column"
 
-/* In place of the library's templates: Winograd alone; which m it takes for the best. */
+/* In place of the library's templates: an algorithm alone, Strassen's of dense layers; which parameter is the best. */
 static int64_t best;
 
 static bool fits(const Task *task, const Target *target)
@@ -27,13 +27,15 @@ static bool run(Sketch *s, Err *err)
 {
 	int64_t m[TEMPLATE_PARAMS];
 	Tiled t;
-	(void)err;
 	if (!tiled_read(s, tile_anchor(s->task->dag), &t))
 		return false;
-	int n = tmpl_winograd.offer(s, &t, m, &best);
+	const TemplateAlgo *algo = tile_anchor(s->task->dag)->op == OP_dense ? &tmpl_strassen : &tmpl_winograd;
+	int n = algo->offer(s, &t, m, &best);
+	if (n == 0)
+		return fail(err, ERR_MISSING, algo->name, "it offers nothing");
 	int64_t picked = sketch_number(s, "m", m, n, n - 1);
 	sketch_opens(s);
-	tmpl_winograd.steps(s, &t, picked);
+	algo->steps(s, &t, picked);
 	return true;
 }
 
@@ -158,16 +160,23 @@ END_TEST
 	"]:NCHW16c\nconst w: f32[" #o "," #c ",3,3]\nconst b: f32[" #o "]\ny: f32[1," #o "," #h "," #w     \
 	"]:NCHW16c = conv(x, w, b) pads=[1,1,1,1]\n" rest "out z\n"
 
+#define LAYER(rows, k, n, rest)                                                                             \
+	"dag t\nin x: f32[" rows "," #k "]\nin r: f32[" rows "," #n "]\nconst w: f32[" #n "," #k         \
+	"]\nconst b: f32[" #n "]\ny: f32[" rows "," #n "] = dense(x, w, b)\n" rest "out z\n"
+
 static const char *const shapes[] = {
 	TEMPLATE(16, 16, 14, 14, "z = relu(y)\n"),
 	TEMPLATE(16, 48, 7, 13, "s = add(y, r)\nz = relu(s)\n"),
 	TEMPLATE(32, 48, 9, 5, "s = sigmoid(y)\nq = mul(y, s)\nz = add(q, r)\n"),
 	TEMPLATE(16, 32, 28, 6, "s = add(y, r)\nz = clip(s) lo=0 hi=6\n"),
 	TEMPLATE(128, 128, 2, 2, "z = relu(y)\n"), /* enough weights to be transformed in vectors */
+	LAYER("32", 256, 256, "z = relu(y)\n"),
+	LAYER("1,37", 256, 288, "s = add(y, r)\nz = relu(s)\n"),
+	LAYER("33,2", 288, 256, "s = sigmoid(y)\nq = mul(y, s)\nz = add(q, r)\n"),
 };
 
 /* Layouts are of 16; registers of 16 and of 8 lanes, one and two threads. */
-START_TEST(every_sampled_winograd_equals_the_naive_convolution)
+START_TEST(every_sampled_schedule_equals_the_naive_form)
 {
 	int samples = suite_count(4, 2, 60);
 	Arena *a = arena_new();
@@ -217,6 +226,28 @@ static const struct {
 	{ GUESS(256, 14), 4.5, 2 },
 	{ GUESS(512, 7), 4.5, 0 },
 };
+
+/* More weights come from memory: few rows do not pay for them. */
+static const struct {
+	const char *dag;
+	int levels;
+} halves[] = {
+	{ LAYER("128", 768, 3072, "z = relu(y)\n"), 1 },
+	{ LAYER("1,197", 3072, 768, "z = add(y, r)\n"), 1 },
+	{ LAYER("32", 768, 3072, "z = relu(y)\n"), 0 },
+};
+
+START_TEST(seven_products_are_for_many_rows)
+{
+	Arena *a = arena_new();
+	Err err = { 0 };
+	Target target = named_target("cpu:znver5", 1);
+	target.core.level[TARGET_CACHES] = 4.5;
+	ck_assert(space_new(a, task_of(a, halves[_i].dag), &target, &err) != NULL);
+	ck_assert_int_eq(best, halves[_i].levels);
+	arena_free(a);
+}
+END_TEST
 
 START_TEST(large_tiles_are_for_large_maps)
 {
@@ -302,7 +333,8 @@ int main(void)
 	TCase *tc = tcase_create("compute");
 	tcase_add_test(tc, absorb_gives_the_golden_text);
 	tcase_add_loop_test(tc, schedules_of_winograd_equal_the_naive_convolution, 0, LEN(schedules));
-	tcase_add_loop_test(tc, every_sampled_winograd_equals_the_naive_convolution, 0, LEN(shapes));
+	tcase_add_loop_test(tc, every_sampled_schedule_equals_the_naive_form, 0, LEN(shapes));
+	tcase_add_loop_test(tc, seven_products_are_for_many_rows, 0, LEN(halves));
 	tcase_add_loop_test(tc, large_tiles_are_for_large_maps, 0, LEN(guesses));
 	tcase_add_test(tc, a_column_has_several_algorithms);
 	tcase_add_loop_test(tc, compute_refuses, 0, LEN(refused));

@@ -31,16 +31,19 @@ static const struct {
 	  "pads=[1,1,1,1]\nout y\n",
 		"prefetch v1.u wino.m m.o.o m.c 1\n" },
 	/* A recurrent network's inputs: a batch of one, whose steps are the rows. */
-	{ "dag k\nin x: f32[64,1,256]\nconst w: f32[256,256]\ny: f32[64,1,256] = dense(x, w)\nout y\n",
+	{ "dag k\nin x: f32[64,1,240]\nconst w: f32[256,240]\ny: f32[64,1,256] = dense(x, w)\nout y\n",
 		"prefetch c0.p dense n.w.o.o k.o 1\n" },
 	/* Many rows hide the next panel behind their arithmetic; few read one panel in order. */
-	{ "dag g\nin x: f32[128,256]\nconst w: f32[256,256]\ny: f32[128,256] = dense(x, w)\nout y\n",
+	{ "dag g\nin x: f32[128,240]\nconst w: f32[256,240]\ny: f32[128,256] = dense(x, w)\nout y\n",
 		"prefetch c0.p dense n.w.o.o k.o 1\n" },
-	{ "dag h\nin x: f32[32,2,256]\nconst w: f32[256,256]\ny: f32[32,2,256] = dense(x, w)\nout y\n",
+	{ "dag h\nin x: f32[32,2,240]\nconst w: f32[256,240]\ny: f32[32,2,256] = dense(x, w)\nout y\n",
 		"prefetch c0.p dense n.w.o.o k.o 1\n" },
 	{ "dag i\nin x: f32[1,256]\nconst w: f32[256,256]\ny: f32[1,256] = dense(x, w)\nout y\n", NULL },
 	{ "dag j\nin x: f32[8,256]\nconst w: f32[256,256]\ny: f32[8,256] = dense(x, w)\nout y\n",
 		"prefetch c0.p dense k.o k.o 4\nunroll c0.p.f\n" },
+	/* Products of halves: the next of the seven matrices. */
+	{ "dag m\nin x: f32[128,768]\nconst w: f32[768,768]\ny: f32[128,768] = dense(x, w)\nout y\n",
+		"prefetch v1.u strassen.m m.p m.k.o 1\n" },
 	/* One step of the inner dimension: nothing comes after it. */
 	{ "dag l\nin x: f32[7,1]\nconst w: f32[13,1]\ny: f32[7,13] = dense(x, w)\nout y\n", NULL },
 };
@@ -143,10 +146,14 @@ static const struct {
 	  "z: f32[1,16,4,4] = conv(y, w) strides=[2,2]\nout z\n",
 		"pack c0 " },
 	/* Rows that do not fit the second cache go through it in parts of their length; those of a part that do, do not. */
-	{ "dag f\nin x: f32[128,8192]\nconst w: f32[256,8192]\ny: f32[128,256] = dense(x, w)\nout y\n",
+	{ "dag f\nin x: f32[128,8192]\nconst w: f32[248,8192]\ny: f32[128,248] = dense(x, w)\nout y\n",
 		"decompose_init dense k.o\n" },
-	{ "dag g\nin x: f32[128,256]\nconst w: f32[256,256]\ny: f32[128,256] = dense(x, w)\nout y\n",
+	{ "dag g\nin x: f32[128,240]\nconst w: f32[256,240]\ny: f32[128,256] = dense(x, w)\nout y\n",
 		"compute_at dense " },
+	/* Large halves are multiplied seven times, and what follows is stored with their quadrants. */
+	{ "dag k\nin x: f32[128,768]\nconst w: f32[768,768]\ny: f32[128,768] = dense(x, w)\nz: f32[128,768] = relu(y)\n"
+	  "out z\n",
+		"absorb strassen.y relu\n" },
 	/* one tile is all of the result */
 	{ "dag i\nin x: f32[1,64]\nconst w: f32[24,64]\ny: f32[1,24] = dense(x, w)\nout y\n", "compute_at dense m.w.o\n" },
 	{ "dag h\nin x: f32[1,8,9,9]:NCHW8c\nconst v: f32[32,8,1,1]\nconst w: f32[32,1,3,3]\n"

@@ -217,6 +217,8 @@ static bool run(Sketch *s, Err *err)
 	bool bytes = dot.instruction != NULL;
 	if (bytes)
 		dot_cut(s, &dot, &t, 0);
+	if (!bytes && tile_algorithm(s, &t, "direct"))
+		return true;
 	Tile tile = tile_new(s, &t);
 	tile.vector = t.n - 1;
 	tile.pixel = rows_of(&t, c);
@@ -254,7 +256,10 @@ static bool run(Sketch *s, Err *err)
 	return true;
 }
 
+static const TemplateAlgo *const algos_of_dense[] = { &tmpl_strassen, NULL };
+
 const Template tmpl_dense = { .name = "dense",
 	.doc = "register tiles of rows and vectors of columns",
 	.applies = applies,
-	.run = run };
+	.run = run,
+	.algo = algos_of_dense };
