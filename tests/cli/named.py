@@ -18,10 +18,10 @@ OTHERS = {
     "meson": "buildtype suite num-processes timeout-multiplier print-errorlogs no-rebuild",
     "llvm-config": "link-shared libs ldflags includedir",
     "bench": "build rounds inputs records sessions budget threads seconds rivals target shape tuning-db keep out "
-             "unscheduled",
+             "unscheduled more blocks",
     "quickstart": "yes compare",
     "./check": "yes all",
-    "tests/": "bless all set refresh each",
+    "tests/": "bless all set refresh each count keep",
 }
 # The files of programs, of what the library passes to its children, and of what the environment says.
 PROGRAMS = re.compile(

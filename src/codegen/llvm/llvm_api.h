@@ -2,8 +2,8 @@
  * Inside of the room: LLVM's C API. libLLVM has 350 000 relocations, which cost 15 ms of each start of a program that
  * is linked with it, and most programs never compile. So it is opened when the first code is made.
  *
- * Include this in place of LLVM's own headers. The code calls each function by LLVM's name: the build makes
- * llvm_names.h of llvm_api.def, with a line "#define LLVMAddFunction llvm.LLVMAddFunction" for each row. A function
+ * Include this in place of LLVM's own headers. The code calls each function by LLVM's name: the build makes a
+ * header of llvm_api.def, with a line "#define LLVMAddFunction llvm.LLVMAddFunction" for each row. A function
  * without a row does not link.
  */
 #ifndef CODEGEN_LLVM_LLVM_API_H

@@ -125,8 +125,8 @@ static bool open_weights(
 	if (file == NULL) {
 		if (args->note != NULL)
 			args->note(arena_printf(a,
-						   "no .caffemodel lies beside '%.200s', so weights are drawn: give one by "
-						   "--weights=FILE.caffemodel",
+						   "no .caffemodel lies beside '%.200s', so weights are drawn: name one to have "
+						   "its weights",
 						   path),
 				args->note_arg);
 		return true;

@@ -195,7 +195,7 @@ static bool read_cfg(Arena *a, const char *path, Bytes file, const char **weight
 		return cfg_read(a, path, file, out, err);
 	const char *cfg = neighbour_ending(a, path, ".weights", ".cfg");
 	if (cfg == NULL)
-		return fail(err, ERR_INPUT, path, "has weights without their network: name the .cfg, with --weights=%s", path);
+		return fail(err, ERR_INPUT, path, "has weights without their network: name the .cfg, and these as weights");
 	if (*weights != NULL)
 		return fail(err, ERR_USAGE, "weights", "%s is a file of weights itself: name its .cfg", path);
 	*weights = path;
@@ -212,7 +212,7 @@ static bool open_weights(
 	if (weights != NULL)
 		return neighbour_read(a, weights, &file, err) && darknet_open_numbers(a, weights, file, numbers, err);
 	const char *note = arena_printf(
-		a, "no file of weights lies beside '%.200s', so weights are drawn: give one by --weights=FILE.weights", path);
+		a, "no file of weights lies beside '%.200s', so weights are drawn: name one to have its weights", path);
 	if (args->note != NULL)
 		args->note(note, args->note_arg);
 	return true;
@@ -232,8 +232,9 @@ static bool read_steps(Arena *a, const Cfg *cfg, const ModelArgs *args, int64_t 
 		return fail(err, ERR_USAGE, "batch", "a network with recurrent layers runs one sequence at a time");
 	if (!read_size(&cfg->at[0], "time_steps", 1, &trained, err))
 		return false;
-	const char *note = arena_printf(
-		a, "one step of the sequence is compiled (trained with %lld): give more by --seq=N", (long long)trained);
+	const char *note = arena_printf(a,
+		"one step of the sequence is compiled (trained with %lld): a longer sequence can be asked for",
+		(long long)trained);
 	if (args->seq == 0 && args->note != NULL)
 		args->note(note, args->note_arg);
 	return true;

@@ -53,7 +53,7 @@ static int sequence(Visit *v, int64_t *size)
 	int x = darknet_flat(v, 0);
 	*size = node_val(v, x)->shape.dim[1];
 	if (node_ok(v) && node_val(v, x)->shape.dim[0] != numbers(v)->steps)
-		node_fail(v, ERR_TYPE, "its input has %lld rows, but the sequence has %lld steps: give --seq",
+		node_fail(v, ERR_TYPE, "its input has %lld rows, but the sequence has %lld steps: ask for as many",
 			(long long)node_val(v, x)->shape.dim[0], (long long)numbers(v)->steps);
 	return x;
 }
@@ -200,7 +200,7 @@ static void import_crnn(Visit *v)
 	if (node_ok(v) && (size < 1 || size > 64 || 2 * pad + 1 != size || l.f.stride[0] != 1 || l.f.dilation != 1))
 		node_fail(v, ERR_UNSUPPORTED, "its convolutions must keep the size of their input");
 	if (node_ok(v) && node_val(v, x)->shape.dim[0] != numbers(v)->steps)
-		node_fail(v, ERR_TYPE, "its input has %lld images, but the sequence has %lld steps: give --seq",
+		node_fail(v, ERR_TYPE, "its input has %lld images, but the sequence has %lld steps: ask for as many",
 			(long long)node_val(v, x)->shape.dim[0], (long long)numbers(v)->steps);
 	unroll(v, x, &l, hidden, n);
 }

@@ -97,7 +97,7 @@ static bool open_hdf5(Arena *a, KerasFile *f, Bytes file, Err *err)
 		(hdf5_has(h, "layers") || hdf5_has(h, "model_weights") || hdf5_text(h, "", "keras_version") != NULL ||
 			hdf5_has(h, "_layer_checkpoint_dependencies")))
 		return fail(err, ERR_INPUT, f->path,
-			"has weights of Keras without their network: name its .json (model.to_json()), with --weights=%s", f->path);
+			"has weights of Keras without their network: name its .json (model.to_json()), and these as weights");
 	if (config == NULL)
 		return fail(err, ERR_UNSUPPORTED, f->path, "is an HDF5 file without a model of Keras (model_config)");
 	note_origin(f, h);
@@ -153,8 +153,8 @@ static bool open_weights(Arena *a, KerasFile *f, const ModelArgs *args, Err *err
 		path = weights_beside(a, f->path);
 	if (path == NULL && f->weights == NULL && args->note != NULL)
 		args->note(arena_printf(a,
-					   "no file of weights lies beside '%.200s', so weights are drawn: give one by "
-					   "--weights=FILE.h5",
+					   "no file of weights lies beside '%.200s', so weights are drawn: name one to have its "
+					   "weights",
 					   f->path),
 			args->note_arg);
 	if (path == NULL)
