@@ -20,6 +20,8 @@ reorder n.w c.w w.w.o h.w w.w.i
 compute_at max_pool w.w.o
 reorder n c kh kw h w
 unroll h
+unroll kw
+unroll kh
 vectorize w
 unroll h.w
 vectorize w.w.i

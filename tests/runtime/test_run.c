@@ -275,7 +275,7 @@ static const struct Line {
 	{ "feature.dlcb", 1, "feature.dlcb: the bundle needs avx9000f, which this CPU does not have" },
 	{ "text.dlcb", 1, "text.dlcb: not a bundle" },
 	{ "/nonexistent", 1, "No such file" },
-	{ "/", 1, "not a regular file" },
+	{ "/", 1, "is a folder" },
 	{ "/dev/zero", 1, "not a regular file" },
 	{ "add.dlcb --output /nonexistent/x.npy", 5, "/nonexistent/x.npy: No such file" },
 	{ "add.dlcb --output /dev/full", 5, "/dev/full: No space" },
