@@ -96,7 +96,7 @@ START_TEST(equal_candidates_are_not_set_aside)
 		"for c in 0..2 {\nfor h in 0..240 {\nfor w in 0..240 {\nfor l in 0..16 vector {\n"
 		"v1[0, c, h, w, l] = max(v0[0, c, h, w, l], 0.0)\n}\n}\n}\n}\n}\n";
 	measure_cold(lab.m, 1 << 20);
-	for (int round = 0; round < 3 && aside > POOL / 3; round++) {
+	for (int round = 0; round < 8 && aside > POOL / 3; round++) { /* a busy machine */
 		int64_t best = timed(&lab, ref, text, "", 0, 0).median_ns;
 		aside = 0;
 		for (int i = 0; i < POOL; i++) {
