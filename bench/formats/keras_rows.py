@@ -53,7 +53,7 @@ def nested(twice=False):
 cases = {}
 for act in ("linear relu relu6 elu selu celu gelu silu swish tanh sigmoid softmax log_softmax softplus softsign "
             "exponential hard_sigmoid hard_silu hard_tanh leaky_relu mish log_sigmoid tanh_shrink squareplus "
-            "sparse_plus sparse_sigmoid soft_shrink hard_shrink threshold").split():
+            "sparse_plus sparse_sigmoid soft_shrink hard_shrink").split():
     cases[f"activation {act}"] = lambda act=act: call(image, L.Activation(act))
     cases[f"Dense {act}"] = lambda act=act: call(flat, L.Dense(5, act))
 for name, layer in {
@@ -139,7 +139,7 @@ for name, layer in {
     cases[name] = lambda layer=layer: call(line, layer())
 for name, layer in {
     "Conv3D": lambda: L.Conv3D(5, 3, padding="same"), "Conv3DTranspose": lambda: L.Conv3DTranspose(3, 2, 2),
-    "MaxPooling3D": lambda: L.MaxPooling3D(), "AveragePooling3D": lambda: L.AveragePooling3D(padding="same"),
+    "MaxPooling3D": lambda: L.MaxPooling3D(), "AveragePooling3D": lambda: L.AveragePooling3D(2, padding="same"),
     "GlobalMaxPooling3D": lambda: L.GlobalMaxPooling3D(), "UpSampling3D": lambda: L.UpSampling3D((2, 1, 3)),
     "GlobalAveragePooling3D": lambda: L.GlobalAveragePooling3D(), "Cropping3D": lambda: L.Cropping3D((1, 2, 1)),
     "ZeroPadding3D": lambda: L.ZeroPadding3D(((1, 0), (0, 2), (1, 1))),

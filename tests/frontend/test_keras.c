@@ -27,6 +27,7 @@ static const struct {
 	{ MODEL(INPUT("[2,6]") LAYER("BatchNormalization", ",\"epsilon\":0.01")), { "batch_norm(", "epsilon=0.01" } },
 	{ MODEL(INPUT("[1,4,4,2]") LAYER("Flatten", "")), { "reshape(x" } },
 	{ MODEL(INPUT("[1,6]") LAYER("Reshape", ",\"target_shape\":[2,-1]")), { "f32[1,2,3]" } },
+	{ MODEL(INPUT("[1,6]") LAYER("LayerScale", ",\"projection_dim\":6")), { "mul(x, y.gamma)", "y.gamma" } },
 	{ MODEL(INPUT("[1,6]") LAYER("Dropout", ",\"rate\":0.5")), { "y: f32[1,6] = identity(x)" } },
 };
 
@@ -169,6 +170,33 @@ START_TEST(networks_give_keras_results)
 }
 END_TEST
 
+/* A trained network of Keras 2.1.5, on a pattern of numbers; what Keras 3.15.1 gives with its weights. */
+START_TEST(old_network_gives_keras_results)
+{
+	static const float want[] = { 0.0048031006f, 0.0020345347f, 0.42252874f, 0.038738187f, 0.00099638756f,
+		0.0094423369f, 0.0024170815f, 0.00050867739f, 0.50708461f, 0.011446353f };
+	Arena *a = arena_new();
+	Err err = { 0 };
+	struct stat st;
+	const char *path = shared(a, "mnist-coreml/mnist.model.best.hdf5");
+	if (stat(path, &st) != 0) {
+		suite_skip("mnist", "no models in DLC_TEST_DATA");
+		arena_free(a);
+		return;
+	}
+	Dag *d = frontend_load(a, path, NULL, &err);
+	ck_assert_msg(d != NULL, "%s: %s\n%s", err.place, err.text, err.items);
+	float x[28 * 28];
+	for (int k = 0; k < LEN(x); k++)
+		x[k] = (float)(k * 37 % 101) / 100;
+	void **out = evaluate(a, d, (const void *const[]){ x }, &err);
+	ck_assert_msg(out != NULL, "%s", err.text);
+	for (int k = 0; k < LEN(want); k++)
+		ck_assert_float_eq_tol(((const float *)out[0])[k], want[k], 1e-5);
+	arena_free(a);
+}
+END_TEST
+
 /* docs/keras.md names each layer that has a row. */
 START_TEST(layers_are_documented)
 {
@@ -237,6 +265,7 @@ int main(void)
 	tcase_add_loop_test(tc, configurations_are_refused, 0, LEN(refused));
 	tcase_add_test(tc, shared_layers_share_weights);
 	tcase_add_loop_test(tc, networks_give_keras_results, 0, LEN(networks));
+	tcase_add_test(tc, old_network_gives_keras_results);
 	tcase_add_test(tc, layers_are_documented);
 	tcase_add_loop_test(tc, damaged_files_are_refused, 0, suite_count(200, 60, 2000));
 	tcase_add_loop_test(tc, damaged_configurations_are_refused, 0, suite_count(40, 10, 400));

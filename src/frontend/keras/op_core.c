@@ -365,6 +365,24 @@ static void import_rescaling(Visit *v)
 	node_set(v, 0, node_each2(v, OP_add, x, numbers(v, "offset", 0)));
 }
 
+/* ---- layers of keras.applications */
+
+static void import_layer_scale(Visit *v)
+{
+	int64_t n = node_attr_int(v, "projection_dim", 0);
+	int x = keras_value(v, 0);
+	node_set(v, 0, node_each2(v, OP_mul, x, keras_weight(v, "gamma", shape_of(1, &n))));
+}
+
+/* x + scale y */
+static void import_custom_scale(Visit *v)
+{
+	double scale = node_attr_float(v, "scale", 1);
+	int x = keras_value(v, 0), y = keras_value(v, 1);
+	y = node_each2(v, OP_mul, y, node_number(v, node_val(v, y)->type, scale));
+	node_set(v, 0, node_each2(v, OP_add, x, y));
+}
+
 const NodeRow keras_core_rows[] = {
 	{ "Identity", 0, "*", import_same },
 	{ "Dropout", 0, "*", import_same },
@@ -374,6 +392,9 @@ const NodeRow keras_core_rows[] = {
 	{ "SpatialDropout1D", 0, "*", import_same },
 	{ "SpatialDropout2D", 0, "*", import_same },
 	{ "SpatialDropout3D", 0, "*", import_same },
+	{ "StochasticDepth", 0, "*", import_same },
+	{ "LayerScale", 0, "init_values", import_layer_scale },
+	{ "CustomScaleLayer", 0, "", import_custom_scale },
 	{ "ActivityRegularization", 0, "*", import_same },
 	{ "Dense", 0, "", import_dense },
 	{ "EinsumDense", 0, "", import_einsum_dense },

@@ -36,6 +36,7 @@ static const struct {
 	{ "LayerNormalization", "gamma:scale beta:center" },
 	{ "GroupNormalization", "gamma:scale beta:center" },
 	{ "RMSNormalization", "scale" },
+	{ "LayerScale", "gamma" },
 	{ "Normalization", "mean-:!mean variance-:!mean count-?:!mean" },
 	{ "SimpleRNN", "cell/kernel cell/recurrent cell/bias:use_bias" },
 	{ "LSTM", "cell/kernel cell/recurrent cell/bias:use_bias" },
