@@ -88,9 +88,8 @@ static bool train(DlcDatabase *d, DlcDatabase *const *more, int nmore, const cha
 	Arena *a = session_view(d->session, &d->view, "d", err);
 	if (a == NULL || !kind_of(name, &kind, err))
 		return false;
-	if (!train_there())
-		return fail(err, ERR_UNSUPPORTED, "train",
-			"this dlc was built without libxgboost: install libxgboost-dev and build it again");
+	if (!train_there(err))
+		return false;
 	Db **db = arena_array(a, Db *, nmore + 1);
 	db[0] = d->db;
 	for (int i = 0; i < nmore; i++)

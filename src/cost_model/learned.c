@@ -160,7 +160,7 @@ static void observe_learned(void *state, const CostCandidate *x, int n, const do
 {
 	Learned *l = state;
 	float row[PREDICTORS];
-	if (!train_there())
+	if (!train_there(NULL))
 		return;
 	for (int i = 0; i < n; i++) {
 		uint32_t before = l->tasks.index.n;

@@ -6,6 +6,7 @@
 #include "cost_model/train.h"
 
 #include "base/json.h"
+#include "base/library.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -22,23 +23,47 @@
 #undef COUNT
 #undef RATIO
 
-bool train_there(void)
-{
-	return DLC_HAVE_XGBOOST;
-}
-
 #if !DLC_HAVE_XGBOOST
+
+bool train_there(Err *err)
+{
+	return fail(err, ERR_UNSUPPORTED, "training",
+		"this dlc was built without libxgboost: install libxgboost-dev and build it again");
+}
 
 bool train_forest(Arena *a, const TrainSet *set, const Forest *before, Forest *out, double *gain, Err *err)
 {
 	(void)a, (void)set, (void)before, (void)out, (void)gain;
 	(void)TRAIN_ETA, (void)TRAIN_ROWS, (void)TRAIN_COLUMNS, (void)TRAIN_CLIP, (void)TRAIN_OFFSET;
 	(void)TRAIN_TRIM;
-	return fail(err, ERR_UNSUPPORTED, "training",
-		"this dlc was built without libxgboost: install libxgboost-dev and build it again");
+	return train_there(err);
 }
 
 #else
+
+/* Of the library and those that it needs. Their constructors end the process without it. */
+enum { OPEN_BYTES = 32 << 20 };
+
+#define NAMES(X) \
+	X(XGBGetLastError) \
+	X(XGBoosterBoostOneIter) \
+	X(XGBoosterCreate) \
+	X(XGBoosterDumpModelEx) \
+	X(XGBoosterFree) \
+	X(XGBoosterPredictFromDMatrix) \
+	X(XGBoosterSetParam) \
+	X(XGDMatrixCreateFromMat) \
+	X(XGDMatrixFree)
+
+static struct { NAMES(LIBRARY_MEMBER) } lib;
+static const char *const names[] = { NAMES(LIBRARY_TEXT) };
+static Library libxgboost = { XGBOOST_SONAME, "libxgboost-dev", names, sizeof names / sizeof *names, &lib,
+	OPEN_BYTES, false };
+
+bool train_there(Err *err)
+{
+	return library_open(&libxgboost, "models are trained by libxgboost", "training", err);
+}
 
 /* ---- what is learned ---- */
 
@@ -114,7 +139,7 @@ typedef struct Growing {
 
 static bool ok(Growing *g, int code)
 {
-	return code == 0 || fail(g->err, ERR_UNSUPPORTED, "libxgboost", "%.160s", XGBGetLastError());
+	return code == 0 || fail(g->err, ERR_UNSUPPORTED, "libxgboost", "%.160s", lib.XGBGetLastError());
 }
 
 static bool set_params(Growing *g)
@@ -131,7 +156,7 @@ static bool set_params(Growing *g)
 	text_double(number[4], sizeof *number, TRAIN_COLUMNS);
 	snprintf(number[5], sizeof *number, "%d", TRAIN_CHILD);
 	for (size_t k = 0; k < sizeof param / sizeof *param; k++)
-		if (!ok(g, XGBoosterSetParam(g->booster, param[k][0], param[k][1])))
+		if (!ok(g, lib.XGBoosterSetParam(g->booster, param[k][0], param[k][1])))
 			return false;
 	return true;
 }
@@ -141,17 +166,17 @@ static bool grow(Growing *x, const Goal *goal, Arena *a)
 	static const char margin[] = "{\"type\":1,\"training\":true,\"iteration_begin\":0,\"iteration_end\":0,"
 								 "\"strict_shape\":false}";
 	float *first = arena_array(a, float, goal->n), *second = arena_array(a, float, goal->n);
-	if (!ok(x, XGDMatrixCreateFromMat(goal->row, (bst_ulong)goal->n, PREDICTORS, NAN, &x->data)) ||
-		!ok(x, XGBoosterCreate(&x->data, 1, &x->booster)) || !set_params(x))
+	if (!ok(x, lib.XGDMatrixCreateFromMat(goal->row, (bst_ulong)goal->n, PREDICTORS, NAN, &x->data)) ||
+		!ok(x, lib.XGBoosterCreate(&x->data, 1, &x->booster)) || !set_params(x))
 		return false;
 	for (int round = 0; round < TRAIN_ROUNDS; round++) {
 		const bst_ulong *shape;
 		bst_ulong dims;
 		const float *said;
-		if (!ok(x, XGBoosterPredictFromDMatrix(x->booster, x->data, margin, &shape, &dims, &said)))
+		if (!ok(x, lib.XGBoosterPredictFromDMatrix(x->booster, x->data, margin, &shape, &dims, &said)))
 			return false;
 		gradient(goal, said, first, second);
-		if (!ok(x, XGBoosterBoostOneIter(x->booster, x->data, first, second, (bst_ulong)goal->n)))
+		if (!ok(x, lib.XGBoosterBoostOneIter(x->booster, x->data, first, second, (bst_ulong)goal->n)))
 			return false;
 	}
 	return true;
@@ -218,7 +243,7 @@ static bool read_trees(Growing *x, Arena *a, Forest *out, double gain[PREDICTORS
 {
 	bst_ulong n;
 	const char **dump;
-	if (!ok(x, XGBoosterDumpModelEx(x->booster, "", 1, "json", &n, &dump)))
+	if (!ok(x, lib.XGBoosterDumpModelEx(x->booster, "", 1, "json", &n, &dump)))
 		return false;
 	Reading r = { .arena = a, .gain = gain, .err = x->err };
 	bool good = true;
@@ -241,15 +266,16 @@ bool train_forest(Arena *a, const TrainSet *set, const Forest *before, Forest *o
 	Forest grown;
 	double own[PREDICTORS] = { 0 }, all = 1e-9;
 	bool good = goal.n > 0 || fail(err, ERR_INPUT, "training", "there is nothing to learn from");
+	good = good && train_there(err);
 	good = good && grow(&x, &goal, scratch) && read_trees(&x, scratch, &grown, own);
 	if (good) {
 		*out = forest_join(a, before, &grown);
 		good = forest_check(out, PREDICTORS, "the model with what was trained on top of it", err);
 	}
 	if (x.booster != NULL)
-		XGBoosterFree(x.booster);
+		lib.XGBoosterFree(x.booster);
 	if (x.data != NULL)
-		XGDMatrixFree(x.data);
+		lib.XGDMatrixFree(x.data);
 	arena_free(scratch);
 	for (int k = 0; k < PREDICTORS; k++)
 		all += own[k];

@@ -18,8 +18,8 @@ typedef struct TrainSet {
 	const int *task;       /* equal for rows of one Task */
 } TrainSet;
 
-/* Whether this dlc was built with libxgboost. */
-bool train_there(void);
+/* Whether libxgboost can be used, which the first call opens. ERR_UNSUPPORTED: this dlc was built without it. */
+bool train_there(Err *err);
 /*
  * Trees whose sum is ln(time / estimate); `before`: trees that are there and stay, or NULL. All of them together must
  * be a model that can be written and read (forest_check). gain[PREDICTORS]: how much

@@ -1,6 +1,7 @@
 /* See archive.h. */
 #include "frontend/archive.h"
 
+#include "base/library.h"
 #include "base/text.h"
 #include "op/names.h"
 
@@ -8,6 +9,26 @@
 
 #if DLC_HAVE_LIBZIP
 #include <zip.h>
+
+#define NAMES(X) \
+	X(zip_discard) \
+	X(zip_error_fini) \
+	X(zip_error_init) \
+	X(zip_error_strerror) \
+	X(zip_fclose) \
+	X(zip_file_get_external_attributes) \
+	X(zip_fopen_index) \
+	X(zip_fread) \
+	X(zip_get_num_entries) \
+	X(zip_open_from_source) \
+	X(zip_source_buffer_create) \
+	X(zip_source_free) \
+	X(zip_stat_index) \
+	X(zip_strerror)
+
+static struct { NAMES(LIBRARY_MEMBER) } lib;
+static const char *const names[] = { NAMES(LIBRARY_TEXT) };
+static Library libzip = { LIBZIP_SONAME, "libzip-dev", names, sizeof names / sizeof *names, &lib, 0, false };
 
 /* Unpacked, all entries have at most MOST_RATIO times the file's bytes, and SLACK: weights do not shrink more. */
 enum { MOST_ENTRIES = 1 << 18, MOST_RATIO = 64, SLACK = 1 << 26 };
@@ -24,7 +45,7 @@ struct Archive {
 
 static void close_archive(void *z)
 {
-	zip_discard(((Archive *)z)->zip);
+	lib.zip_discard(((Archive *)z)->zip);
 }
 
 /* A relative path without empty, "." or ".." parts; one '/' at the end is a folder's. */
@@ -47,7 +68,7 @@ static bool check_entry(Archive *z, size_t k, uint64_t *packed, uint64_t *all, u
 	zip_stat_t st;
 	zip_uint8_t system = 0;
 	zip_uint32_t mode = 0;
-	if (zip_stat_index(z->zip, k, 0, &st) != 0 || !(st.valid & ZIP_STAT_NAME) || !(st.valid & ZIP_STAT_SIZE) ||
+	if (lib.zip_stat_index(z->zip, k, 0, &st) != 0 || !(st.valid & ZIP_STAT_NAME) || !(st.valid & ZIP_STAT_SIZE) ||
 		!(st.valid & ZIP_STAT_COMP_SIZE))
 		return fail(err, ERR_INPUT, z->name, "entry %zu of the archive is damaged", k);
 	z->entry[k] = arena_printf(z->arena, "%s", st.name);
@@ -57,7 +78,7 @@ static bool check_entry(Archive *z, size_t k, uint64_t *packed, uint64_t *all, u
 	if (names_find(z->names, st.name) >= 0)
 		return fail(err, ERR_INPUT, z->name, "the archive has two entries '%.100s'", st.name);
 	names_bind(z->names, st.name, (int)k);
-	if (zip_file_get_external_attributes(z->zip, k, 0, &system, &mode) == 0 && system == ZIP_OPSYS_UNIX &&
+	if (lib.zip_file_get_external_attributes(z->zip, k, 0, &system, &mode) == 0 && system == ZIP_OPSYS_UNIX &&
 		(mode >> 16 & UNIX_KIND) == UNIX_LINK)
 		return fail(err, ERR_INPUT, z->name, "the entry '%.100s' of the archive is a link", st.name);
 	if ((st.valid & ZIP_STAT_ENCRYPTION_METHOD) && st.encryption_method != ZIP_EM_NONE)
@@ -81,19 +102,21 @@ static bool check_entry(Archive *z, size_t k, uint64_t *packed, uint64_t *all, u
 Archive *archive_open(Arena *a, const char *name, Bytes file, Err *err)
 {
 	zip_error_t why;
-	zip_error_init(&why);
-	zip_source_t *source = zip_source_buffer_create(file.at, file.n, 0, &why);
-	zip_t *zip = source != NULL ? zip_open_from_source(source, ZIP_RDONLY, &why) : NULL;
+	if (!library_open(&libzip, "zip archives are read by libzip", name, err))
+		return NULL;
+	lib.zip_error_init(&why);
+	zip_source_t *source = lib.zip_source_buffer_create(file.at, file.n, 0, &why);
+	zip_t *zip = source != NULL ? lib.zip_open_from_source(source, ZIP_RDONLY, &why) : NULL;
 	if (zip == NULL) {
-		fail(err, ERR_INPUT, name, "is not a zip archive that can be read: %s", zip_error_strerror(&why));
+		fail(err, ERR_INPUT, name, "is not a zip archive that can be read: %s", lib.zip_error_strerror(&why));
 		if (source != NULL)
-			zip_source_free(source);
-		zip_error_fini(&why);
+			lib.zip_source_free(source);
+		lib.zip_error_fini(&why);
 		return NULL;
 	}
-	zip_error_fini(&why);
+	lib.zip_error_fini(&why);
 	Archive *z = arena_new_of(a, Archive);
-	zip_int64_t n = zip_get_num_entries(zip, 0);
+	zip_int64_t n = lib.zip_get_num_entries(zip, 0);
 	*z = (Archive){ .arena = a, .name = name, .zip = zip, .n = n > 0 ? (size_t)n : 0, .names = names_new(a) };
 	arena_at_end(a, close_archive, z);
 	if (z->n > MOST_ENTRIES) {
@@ -113,19 +136,19 @@ bool archive_read(Archive *z, size_t k, Bytes *out, Err *err)
 {
 	size_t n = (size_t)z->size[k], have = 0;
 	unsigned char *to = arena_alloc_aligned(z->arena, n + 1, 64);
-	zip_file_t *f = zip_fopen_index(z->zip, k, 0);
+	zip_file_t *f = lib.zip_fopen_index(z->zip, k, 0);
 	if (f == NULL)
 		return fail(err, ERR_INPUT, z->name, "the entry '%.100s' of the archive cannot be read: %s", z->entry[k],
-			zip_strerror(z->zip));
+			lib.zip_strerror(z->zip));
 	while (have < n) {
-		zip_int64_t got = zip_fread(f, to + have, n - have);
+		zip_int64_t got = lib.zip_fread(f, to + have, n - have);
 		if (got <= 0)
 			break;
 		have += (size_t)got;
 	}
 	/* The sum is checked where the entry ends. */
-	bool ok = have == n && zip_fread(f, &(char){ 0 }, 1) == 0;
-	ok = zip_fclose(f) == 0 && ok;
+	bool ok = have == n && lib.zip_fread(f, &(char){ 0 }, 1) == 0;
+	ok = lib.zip_fclose(f) == 0 && ok;
 	if (!ok)
 		return fail(err, ERR_INPUT, z->name, "the entry '%.100s' of the archive is damaged", z->entry[k]);
 	to[n] = 0;

@@ -1,6 +1,7 @@
 /* See hdf5_file.h. libhdf5 is not made for threads, so one lock is around all that calls it. */
 #include "frontend/hdf5_file.h"
 
+#include "base/library.h"
 #include "base/text.h"
 
 #include <string.h>
@@ -8,6 +9,22 @@
 #if DLC_HAVE_LIBHDF5
 #include <hdf5.h>
 #include <pthread.h>
+
+/* H5P_FILE_ACCESS of the headers is data of the library, which H5open sets; H5F_ACC_RDONLY calls it before a 0. */
+enum { READ_ONLY = 0 };
+
+#define NAMES(X) \
+	X(H5Aclose) X(H5Aexists) X(H5Aget_space) X(H5Aget_type) X(H5Aopen) X(H5Aread) X(H5Dget_create_plist) \
+	X(H5Dget_space) X(H5Dget_type) X(H5Dread) X(H5Dvlen_reclaim) X(H5Eset_auto2) X(H5Fclose) X(H5Fget_filesize) \
+	X(H5Fopen) X(H5Gget_info) X(H5Iget_type) X(H5Lexists) X(H5Lget_info) X(H5Lget_name_by_idx) X(H5Oclose) \
+	X(H5Oopen) X(H5PLset_loading_state) X(H5P_CLS_FILE_ACCESS_ID_g) X(H5Pclose) X(H5Pcreate) \
+	X(H5Pget_external_count) X(H5Pget_layout) X(H5Pset_fapl_core) X(H5Pset_file_image) X(H5Sclose) \
+	X(H5Sget_simple_extent_dims) X(H5Sget_simple_extent_ndims) X(H5Sget_simple_extent_npoints) X(H5Tclose) \
+	X(H5Tcopy) X(H5Tget_class) X(H5Tget_sign) X(H5Tget_size) X(H5Tis_variable_str) X(H5Tset_order) X(H5open)
+
+static struct { NAMES(LIBRARY_MEMBER) } lib;
+static const char *const names[] = { NAMES(LIBRARY_TEXT) };
+static Library libhdf5 = { LIBHDF5_SONAME, "libhdf5-dev", names, sizeof names / sizeof *names, &lib, 0, false };
 
 enum { MOST_NAMES = 1 << 16, MOST_TEXT = 1 << 26, MOST_PATH = 1024 };
 /* Beyond the file's own size, data may be this many times as large, for compressed ones that are mostly zeros. */
@@ -25,7 +42,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static void close_file(void *h)
 {
 	pthread_mutex_lock(&lock);
-	H5Fclose(((Hdf5 *)h)->file);
+	lib.H5Fclose(((Hdf5 *)h)->file);
 	pthread_mutex_unlock(&lock);
 }
 
@@ -66,18 +83,18 @@ static bool heaps_are_sound(Bytes file)
 
 static hid_t open_image(Bytes file)
 {
-	H5Eset_auto2(H5E_DEFAULT, NULL, NULL); /* messages are ours */
-	H5PLset_loading_state(0);              /* no code from folders of plug-ins */
+	lib.H5Eset_auto2(H5E_DEFAULT, NULL, NULL); /* messages are ours */
+	lib.H5PLset_loading_state(0);              /* no code from folders of plug-ins */
 	if (!heaps_are_sound(file))
 		return -1;
-	hid_t access = H5Pcreate(H5P_FILE_ACCESS), out = -1;
-	if (access >= 0 && H5Pset_fapl_core(access, 1, 0) >= 0 &&
-		H5Pset_file_image(access, (void *)(uintptr_t)file.at, file.n) >= 0)
-		out = H5Fopen("image", H5F_ACC_RDONLY, access);
-	H5Pclose(access);
+	hid_t access = lib.H5open() < 0 ? -1 : lib.H5Pcreate(*lib.H5P_CLS_FILE_ACCESS_ID_g), out = -1;
+	if (access >= 0 && lib.H5Pset_fapl_core(access, 1, 0) >= 0 &&
+		lib.H5Pset_file_image(access, (void *)(uintptr_t)file.at, file.n) >= 0)
+		out = lib.H5Fopen("image", READ_ONLY, access);
+	lib.H5Pclose(access);
 	hsize_t whole = 0;
-	if (out >= 0 && (H5Fget_filesize(out, &whole) < 0 || whole > file.n)) { /* cut off */
-		H5Fclose(out);
+	if (out >= 0 && (lib.H5Fget_filesize(out, &whole) < 0 || whole > file.n)) { /* cut off */
+		lib.H5Fclose(out);
 		return -1;
 	}
 	return out;
@@ -85,6 +102,8 @@ static hid_t open_image(Bytes file)
 
 Hdf5 *hdf5_open(Arena *a, const char *name, Bytes file, Err *err)
 {
+	if (!library_open(&libhdf5, "HDF5 files are read by libhdf5", name, err))
+		return NULL;
 	pthread_mutex_lock(&lock);
 	hid_t id = open_image(file);
 	pthread_mutex_unlock(&lock);
@@ -101,13 +120,13 @@ Hdf5 *hdf5_open(Arena *a, const char *name, Bytes file, Err *err)
 /* Walks a path part by part; links to other files, and soft ones, are not followed. -1: nothing is there. */
 static hid_t open_path(Hdf5 *h, const char *path)
 {
-	hid_t at = H5Oopen(h->file, "/", H5P_DEFAULT);
+	hid_t at = lib.H5Oopen(h->file, "/", H5P_DEFAULT);
 	for (const char *s = path; at >= 0 && *s != 0;) {
 		char part[MOST_PATH];
 		size_t n = strcspn(s, "/");
 		H5L_info_t link;
 		if (n >= sizeof part) {
-			H5Oclose(at);
+			lib.H5Oclose(at);
 			return -1;
 		}
 		memcpy(part, s, n);
@@ -115,11 +134,11 @@ static hid_t open_path(Hdf5 *h, const char *path)
 		s += n + (s[n] == '/');
 		if (n == 0)
 			continue;
-		bool group = H5Iget_type(at) == H5I_GROUP;
-		bool hard = group && H5Lexists(at, part, H5P_DEFAULT) > 0 && H5Lget_info(at, part, &link, H5P_DEFAULT) >= 0 &&
-		            link.type == H5L_TYPE_HARD;
-		hid_t next = hard ? H5Oopen(at, part, H5P_DEFAULT) : -1;
-		H5Oclose(at);
+		bool group = lib.H5Iget_type(at) == H5I_GROUP;
+		bool hard = group && lib.H5Lexists(at, part, H5P_DEFAULT) > 0 &&
+		            lib.H5Lget_info(at, part, &link, H5P_DEFAULT) >= 0 && link.type == H5L_TYPE_HARD;
+		hid_t next = hard ? lib.H5Oopen(at, part, H5P_DEFAULT) : -1;
+		lib.H5Oclose(at);
 		at = next;
 	}
 	return at;
@@ -130,7 +149,7 @@ bool hdf5_has(Hdf5 *h, const char *path)
 	pthread_mutex_lock(&lock);
 	hid_t at = open_path(h, path);
 	if (at >= 0)
-		H5Oclose(at);
+		lib.H5Oclose(at);
 	pthread_mutex_unlock(&lock);
 	return at >= 0;
 }
@@ -138,12 +157,12 @@ bool hdf5_has(Hdf5 *h, const char *path)
 static const char **list_names(Hdf5 *h, hid_t group, int *n)
 {
 	H5G_info_t info;
-	if (H5Iget_type(group) != H5I_GROUP || H5Gget_info(group, &info) < 0 || info.nlinks > MOST_NAMES)
+	if (lib.H5Iget_type(group) != H5I_GROUP || lib.H5Gget_info(group, &info) < 0 || info.nlinks > MOST_NAMES)
 		return NULL;
 	const char **out = arena_array(h->arena, const char *, info.nlinks + 1);
 	for (hsize_t k = 0; k < info.nlinks; k++) {
 		char text[MOST_PATH];
-		ssize_t len = H5Lget_name_by_idx(group, ".", H5_INDEX_NAME, H5_ITER_INC, k, text, sizeof text, H5P_DEFAULT);
+		ssize_t len = lib.H5Lget_name_by_idx(group, ".", H5_INDEX_NAME, H5_ITER_INC, k, text, sizeof text, H5P_DEFAULT);
 		if (len < 0 || (size_t)len >= sizeof text)
 			return NULL;
 		out[k] = arena_printf(h->arena, "%s", text);
@@ -160,7 +179,7 @@ const char *const *hdf5_names(Hdf5 *h, const char *group, int *n)
 	hid_t at = open_path(h, group);
 	if (at >= 0) {
 		out = list_names(h, at, n);
-		H5Oclose(at);
+		lib.H5Oclose(at);
 	}
 	pthread_mutex_unlock(&lock);
 	return out;
@@ -169,39 +188,39 @@ const char *const *hdf5_names(Hdf5 *h, const char *group, int *n)
 /* The element type of numbers, and the type to read them in. */
 static hid_t memory_type(hid_t type, DType *out)
 {
-	size_t size = H5Tget_size(type);
-	H5T_class_t class = H5Tget_class(type);
-	bool sign = class == H5T_INTEGER && H5Tget_sign(type) != H5T_SGN_NONE;
+	size_t size = lib.H5Tget_size(type);
+	H5T_class_t class = lib.H5Tget_class(type);
+	bool sign = class == H5T_INTEGER && lib.H5Tget_sign(type) != H5T_SGN_NONE;
 	if (class == H5T_ENUM && size == 1) {
 		*out = BOOL;
-		return H5Tcopy(type);
+		return lib.H5Tcopy(type);
 	}
 	if ((class != H5T_FLOAT && class != H5T_INTEGER) || size > 8 || (size & (size - 1)) != 0 ||
 		(class == H5T_FLOAT && size < 2))
 		return -1;
 	*out = (DType){ class == H5T_FLOAT ? DT_FLOAT : sign ? DT_INT : DT_UINT, (unsigned char)(size * 8), 1 };
-	hid_t id = H5Tcopy(type);
+	hid_t id = lib.H5Tcopy(type);
 	if (id >= 0)
-		H5Tset_order(id, H5T_ORDER_LE);
+		lib.H5Tset_order(id, H5T_ORDER_LE);
 	return id;
 }
 
 /* Data in other files are refused. */
 static bool is_inside(hid_t set)
 {
-	hid_t how = H5Dget_create_plist(set);
-	bool ok = how >= 0 && H5Pget_layout(how) != H5D_VIRTUAL && H5Pget_external_count(how) == 0;
-	H5Pclose(how);
+	hid_t how = lib.H5Dget_create_plist(set);
+	bool ok = how >= 0 && lib.H5Pget_layout(how) != H5D_VIRTUAL && lib.H5Pget_external_count(how) == 0;
+	lib.H5Pclose(how);
 	return ok;
 }
 
 static bool read_shape(Hdf5 *h, hid_t set, const char *path, Hdf5Data *out, Err *err)
 {
 	hsize_t dim[DAG_MAX_RANK];
-	hid_t space = H5Dget_space(set);
-	int rank = H5Sget_simple_extent_ndims(space);
-	bool ok = rank >= 0 && rank <= DAG_MAX_RANK && H5Sget_simple_extent_dims(space, dim, NULL) == rank;
-	H5Sclose(space);
+	hid_t space = lib.H5Dget_space(set);
+	int rank = lib.H5Sget_simple_extent_ndims(space);
+	bool ok = rank >= 0 && rank <= DAG_MAX_RANK && lib.H5Sget_simple_extent_dims(space, dim, NULL) == rank;
+	lib.H5Sclose(space);
 	if (!ok)
 		return fail(err, ERR_UNSUPPORTED, h->name, "the data set '%.200s' has %d dimensions; dlc takes at most %d",
 			path, rank, DAG_MAX_RANK);
@@ -217,19 +236,19 @@ static bool read_shape(Hdf5 *h, hid_t set, const char *path, Hdf5Data *out, Err 
 
 static bool read_set(Hdf5 *h, hid_t set, const char *path, Hdf5Data *out, Err *err)
 {
-	if (H5Iget_type(set) != H5I_DATASET)
+	if (lib.H5Iget_type(set) != H5I_DATASET)
 		return fail(err, ERR_INPUT, h->name, "'%.200s' is a group, not a data set", path);
 	if (!is_inside(set))
 		return fail(err, ERR_INPUT, h->name, "the data set '%.200s' has its data in another file", path);
-	hid_t type = H5Dget_type(set), memory = memory_type(type, &out->type);
-	H5Tclose(type);
+	hid_t type = lib.H5Dget_type(set), memory = memory_type(type, &out->type);
+	lib.H5Tclose(type);
 	if (memory < 0)
 		return fail(err, ERR_UNSUPPORTED, h->name, "the data set '%.200s' does not have numbers that dlc knows", path);
 	bool ok = read_shape(h, set, path, out, err);
 	if (ok) {
 		int64_t bytes = dtype_bytes(out->type, shape_elements(out->shape));
 		void *to = arena_alloc_aligned(h->arena, (size_t)bytes + 1, 64);
-		ok = bytes == 0 || H5Dread(set, memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, to) >= 0;
+		ok = bytes == 0 || lib.H5Dread(set, memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, to) >= 0;
 		if (!ok)
 			fail(err, ERR_INPUT, h->name,
 				"the data set '%.200s' cannot be read: it is damaged, or packed by a filter "
@@ -237,7 +256,7 @@ static bool read_set(Hdf5 *h, hid_t set, const char *path, Hdf5Data *out, Err *e
 				path);
 		out->data = to;
 	}
-	H5Tclose(memory);
+	lib.H5Tclose(memory);
 	return ok;
 }
 
@@ -248,7 +267,7 @@ bool hdf5_read(Hdf5 *h, const char *path, Hdf5Data *out, Err *err)
 	bool ok = set >= 0 ? read_set(h, set, path, out, err)
 	                   : fail(err, ERR_INPUT, h->name, "has no data set '%.200s' of its own", path);
 	if (set >= 0)
-		H5Oclose(set);
+		lib.H5Oclose(set);
 	pthread_mutex_unlock(&lock);
 	return ok;
 }
@@ -256,14 +275,14 @@ bool hdf5_read(Hdf5 *h, const char *path, Hdf5Data *out, Err *err)
 /* Texts of an attribute, of variable or fixed length. */
 static const char **attribute_texts(Hdf5 *h, hid_t attr, int *n)
 {
-	hid_t type = H5Aget_type(attr), space = H5Aget_space(attr);
-	hssize_t many = H5Sget_simple_extent_npoints(space);
-	size_t size = H5Tget_size(type);
-	bool text = H5Tget_class(type) == H5T_STRING, variable = text && H5Tis_variable_str(type) > 0;
+	hid_t type = lib.H5Aget_type(attr), space = lib.H5Aget_space(attr);
+	hssize_t many = lib.H5Sget_simple_extent_npoints(space);
+	size_t size = lib.H5Tget_size(type);
+	bool text = lib.H5Tget_class(type) == H5T_STRING, variable = text && lib.H5Tis_variable_str(type) > 0;
 	const char **out = NULL;
 	if (text && many >= 0 && many <= MOST_NAMES && size > 0 && size <= MOST_TEXT / (size_t)(many + 1)) {
 		char *raw = arena_alloc(h->arena, size * (size_t)many + 1);
-		if (many == 0 || H5Aread(attr, type, raw) >= 0) {
+		if (many == 0 || lib.H5Aread(attr, type, raw) >= 0) {
 			out = arena_array(h->arena, const char *, many + 1);
 			for (hssize_t k = 0; k < many; k++) {
 				const char *s = raw + (size_t)k * size;
@@ -272,12 +291,12 @@ static const char **attribute_texts(Hdf5 *h, hid_t attr, int *n)
 				out[k] = arena_printf(h->arena, "%.*s", variable ? MOST_TEXT : (int)size, s != NULL ? s : "");
 			}
 			if (variable && many > 0)
-				H5Dvlen_reclaim(type, space, H5P_DEFAULT, raw);
+				lib.H5Dvlen_reclaim(type, space, H5P_DEFAULT, raw);
 			*n = (int)many;
 		}
 	}
-	H5Sclose(space);
-	H5Tclose(type);
+	lib.H5Sclose(space);
+	lib.H5Tclose(type);
 	return out;
 }
 
@@ -287,15 +306,15 @@ const char *const *hdf5_texts(Hdf5 *h, const char *path, const char *attribute, 
 	*n = -1;
 	pthread_mutex_lock(&lock);
 	hid_t at = open_path(h, path);
-	if (at >= 0 && H5Aexists(at, attribute) > 0) {
-		hid_t attr = H5Aopen(at, attribute, H5P_DEFAULT);
+	if (at >= 0 && lib.H5Aexists(at, attribute) > 0) {
+		hid_t attr = lib.H5Aopen(at, attribute, H5P_DEFAULT);
 		if (attr >= 0) {
 			out = attribute_texts(h, attr, n);
-			H5Aclose(attr);
+			lib.H5Aclose(attr);
 		}
 	}
 	if (at >= 0)
-		H5Oclose(at);
+		lib.H5Oclose(at);
 	pthread_mutex_unlock(&lock);
 	return out;
 }

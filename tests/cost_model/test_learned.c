@@ -261,7 +261,7 @@ START_TEST(training_finds_what_matters)
 	Forest f, again;
 	double gain[PREDICTORS];
 	Err err = { 0 };
-	if (!train_there()) {
+	if (!train_there(NULL)) {
 		suite_skip_installable("training", "this dlc was built without libxgboost");
 		ck_assert(!train_forest(a, &set, NULL, &f, gain, &err) && err.code == ERR_UNSUPPORTED);
 		arena_free(a);
@@ -284,7 +284,7 @@ START_TEST(a_model_has_an_end)
 	TrainSet set = made_up(a, 1);
 	Forest f, before = { .ntree = FOREST_TREES, .nnode = FOREST_TREES };
 	Err err = { 0 };
-	if (!train_there()) {
+	if (!train_there(NULL)) {
 		arena_free(a);
 		return;
 	}
@@ -311,7 +311,7 @@ START_TEST(absurd_times_spoil_nothing)
 	double *ns = arena_copy(a, set.ns, ROWS * sizeof *ns);
 	Forest sound, spoilt;
 	Err err = { 0 };
-	if (!train_there()) {
+	if (!train_there(NULL)) {
 		arena_free(a);
 		return;
 	}
@@ -340,7 +340,7 @@ START_TEST(a_run_is_learned_from)
 	const Task *task = dense_task(a);
 	KernelSet *ks[LEN(trace)];
 	double first[LEN(trace)], last[LEN(trace)], ns;
-	if (!train_there()) {
+	if (!train_there(NULL)) {
 		arena_free(a);
 		return;
 	}

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Each room links with what its row of src/LAYERS grants.
 
-    links.py [--cc CC ...] [--flag=FLAG ...] [--without=LIBRARY ...] SRC .../libROOM.a ...
+    links.py [--cc CC ...] [--without=LIBRARY ...] SRC .../libROOM.a ...
 
 The whole of a room's archive, the archives of its row and, transitively, of what that names, and the
 libraries below become one shared object without undefined symbols.  A symbol that is missing is one
@@ -20,11 +20,10 @@ import layers
 LIBRARIES = {
     "runtime": ["m", "pthread"],
     "run": ["z"],
-    "base": ["jansson", "sodium", "m"],
+    "base": ["jansson", "sodium", "m", "dl", "pthread"],
     "codegen": ["dl"],
-    "cost_model": ["xgboost", "m", "pthread"],
+    "cost_model": ["m", "pthread"],
     "db": ["sqlite3"],
-    "frontend": ["zip", "hdf5"],
     "measure": ["uv"],
 }
 
@@ -34,13 +33,13 @@ def room_of(rows, lib):
     return max((r for r in rows if lib == r or lib.startswith(r + "_")), key=len, default=None)
 
 
-def link(cc, flags, rows, libs, room, absent):
+def link(cc, rows, libs, room, absent):
     """The names that stay undefined when `room` is linked; empty if all is well."""
     rooms = [room_of(rows, room)] + layers.closure(rows, room_of(rows, room))
     granted = [lib for r in rooms for lib in libs if room_of(rows, lib) == r and lib != room]
     external = [f"-l{x}" for r in [room] + granted for x in LIBRARIES.get(r, []) if x not in absent]
     with tempfile.TemporaryDirectory() as tmp:
-        cmd = [*cc, *flags, "-shared", "-o", f"{tmp}/room.so", "-Wl,-z,defs", "-Wl,--whole-archive", libs[room],
+        cmd = [*cc, "-shared", "-o", f"{tmp}/room.so", "-Wl,-z,defs", "-Wl,--whole-archive", libs[room],
                "-Wl,--no-whole-archive", "-Wl,--start-group", *[libs[x] for x in granted],
                "-Wl,--end-group", *external]
         p = subprocess.run(cmd, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
@@ -64,7 +63,6 @@ def twice(libs):
 def main():
     ap = argparse.ArgumentParser()
     ap.add_argument("--cc", action="append", default=[])
-    ap.add_argument("--flag", action="append", default=[])
     ap.add_argument("--without", action="append", default=[], help="an optional library that was not built in")
     ap.add_argument("src")
     ap.add_argument("lib", nargs="+")
@@ -81,7 +79,7 @@ def main():
         return 1
     bad = 0
     for room in libs:
-        missing = link(a.cc or ["cc"], a.flag, rows, libs, room, a.without)
+        missing = link(a.cc or ["cc"], rows, libs, room, a.without)
         if missing:
             bad += 1
             print(f"{room} uses what its row does not grant: {' '.join(missing[:8])}")
