@@ -1,6 +1,8 @@
 /* Calls that compositions share; compose.h says what each is. */
 #include "frontend/node/compose.h"
 
+#include "op/element.h"
+
 int node_slice(Visit *n, int x, int axis, int64_t from, int64_t size)
 {
 	Shape s = node_val(n, x)->shape;
@@ -44,6 +46,17 @@ int node_expand(Visit *n, int x, Shape shape)
 int node_with_number(Visit *n, int op, int x, double v)
 {
 	return node_call2(n, op, x, node_number(n, node_val(n, x)->type, v));
+}
+
+int node_numbers(Visit *n, DType type, const double *x, int64_t count, int rank)
+{
+	Shape s = { .rank = rank };
+	void *at = arena_alloc(n->im->arena, (size_t)dtype_bytes(type, count) + 1);
+	for (int k = 0; k < rank; k++)
+		s.dim[k] = k == rank - 1 ? count : 1;
+	for (int64_t i = 0; i < count; i++)
+		element_set(type, at, i, x[i]);
+	return node_const(n, type, s, at);
 }
 
 int node_view(Visit *n, int x, int rank, const int64_t *dim)

@@ -16,6 +16,8 @@ int node_concat(Visit *n, const int *x, int count, int axis);
 int node_expand(Visit *n, int x, Shape shape);
 /* x op v, with the number in x's type. */
 int node_with_number(Visit *n, int op, int x, double v);
+/* A constant of n numbers of a type, as the last of `rank` dimensions. */
+int node_numbers(Visit *n, DType type, const double *x, int64_t count, int rank);
 /* All elements of x in the order in which they lie, in a shape of `rank` dimensions. */
 int node_view(Visit *n, int x, int rank, const int64_t *dim);
 /* A sum of products, "ab,bc->ac", of n values. */

@@ -1,9 +1,11 @@
 /*
- * Rows that read an image at computed places: AffineGrid makes the places, GridSample and RoiAlign read there, Col2Im
- * adds up what overlaps (fold). Places are arithmetic on tensors; reading is one resample over all spatial dimensions,
- * taken as one, with an index and a weight for each tap. A tap outside has an index that no element has, so it counts
- * 0.
+ * Rows that read an image at computed places: AffineGrid makes the places, GridSample reads there, RoiAlign reads
+ * regions (frontend/node/roi_align.h), Col2Im adds up what overlaps (fold). Places are arithmetic on tensors. Reading
+ * is one resample over all spatial dimensions, taken as one, with an index and a weight for each tap. A tap outside has
+ * an index that no element has, so it counts 0.
  */
+#include "frontend/node/compose.h"
+#include "frontend/node/roi_align.h"
 #include "frontend/onnx/rows.h"
 
 #include "op/element.h"
@@ -11,7 +13,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { SPATIAL = 3, MOST_SAMPLED = 1 << 24 /* indices that are constants */, MOST_SAMPLES = 1 << 10 /* of a bin */ };
+enum { SPATIAL = 3, MOST_SAMPLED = 1 << 24 /* indices that are constants */ };
 
 static int number(Visit *v, int like, double x)
 {
@@ -26,31 +28,6 @@ static int plus(Visit *v, int a, double b)
 static int times(Visit *v, int a, double b)
 {
 	return node_call2(v, OP_mul, a, number(v, a, b));
-}
-
-/* A constant of n numbers of a type, as the last of `rank` dimensions. */
-static int numbers(Visit *v, DType type, const double *x, int64_t n, int rank)
-{
-	Shape s = { .rank = rank };
-	void *at = arena_alloc(v->im->arena, (size_t)dtype_bytes(type, n) + 1);
-	for (int k = 0; k < rank; k++)
-		s.dim[k] = k == rank - 1 ? n : 1;
-	for (int64_t i = 0; i < n; i++)
-		element_set(type, at, i, x[i]);
-	return node_const(v, type, s, at);
-}
-
-/* Element k along the last axis, which stays as a dimension of 1. */
-static int column(Visit *v, int x, int64_t k)
-{
-	const Shape *s = &node_val(v, x)->shape;
-	int64_t start[DAG_MAX_RANK] = { 0 }, size[DAG_MAX_RANK];
-	for (int i = 0; i < s->rank; i++)
-		size[i] = i == s->rank - 1 ? 1 : s->dim[i];
-	if (s->rank > 0)
-		start[s->rank - 1] = k;
-	Attr attr[] = { attr_ints("starts", start, s->rank), attr_ints("sizes", size, s->rank) };
-	return node_call(v, OP_slice, &x, 1, attr, 2);
 }
 
 /* ---- places of an affine map */
@@ -161,7 +138,7 @@ static int weight_at(Visit *v, const Sampling *s, int distance, const double *of
 	double *is_near = arena_array(v->im->arena, double, n);
 	for (int64_t i = 0; i < n; i++)
 		is_near[i] = offset[i] == 0 || offset[i] == 1;
-	return node_where(v, numbers(v, BOOL, is_near, n, 3), near, far);
+	return node_where(v, node_numbers(v, BOOL, is_near, n, 3), near, far);
 }
 
 /* The node's mode by either name that ONNX gave it. */
@@ -219,12 +196,12 @@ static void import_grid_sample(Visit *v)
 		int64_t n = x->shape.dim[2 + k];
 		for (int64_t i = 0; i < taps; i++)
 			offset[i] = (double)(i / each % s.taps) - (s.taps == 4);
-		int at = place_of(v, &s, column(v, points, rank - 1 - k), n);
+		int at = place_of(v, &s, node_slice(v, points, 2, rank - 1 - k, 1), n);
 		int base = s.taps == 1 ? at : node_call1(v, OP_floor, at);
-		int index = node_call2(v, OP_add, node_cast(v, base, I64), numbers(v, I64, offset, taps, 3));
+		int index = node_call2(v, OP_add, node_cast(v, base, I64), node_numbers(v, I64, offset, taps, 3));
 		if (s.taps > 1) {
 			int past = node_call2(v, OP_sub, at, base); /* of the base */
-			int distance = node_call1(v, OP_abs, node_call2(v, OP_sub, numbers(v, type, offset, taps, 3), past));
+			int distance = node_call1(v, OP_abs, node_call2(v, OP_sub, node_numbers(v, type, offset, taps, 3), past));
 			int w = weight_at(v, &s, distance, offset, taps);
 			weight = weight == DAG_NONE ? w : node_call2(v, OP_mul, weight, w);
 		}
@@ -254,160 +231,28 @@ static void import_grid_sample(Visit *v)
 
 /* ---- regions */
 
-typedef struct Regions {
-	int rois; /* [count, 4], of the type that places are computed in */
-	int64_t count, samples; /* of one bin along one axis */
-	double scale;
-	bool half_pixel, max;
-	const Item *known; /* each region has as many samples a bin as it has elements, `samples` is the most; else NULL */
-} Regions;
-
-/* The samples of a bin along an axis: the elements that it covers, rounded up. In the region's type, as in a run. */
-static int64_t samples_of(const Regions *r, int64_t region, int axis, int64_t bins)
-{
-	double at[2], offset = r->half_pixel ? 0.5 : 0;
-	for (int k = 0; k < 2; k++)
-		at[k] = element_get(r->known->type, r->known->data, region * 4 + axis + 2 * k) * r->scale - offset;
-	double length = at[1] - at[0];
-	if (!dtype_eq(r->known->type, F64))
-		length = (float)((float)at[1] - (float)at[0]);
-	if (!r->half_pixel && length < 1)
-		length = 1;
-	double n = ceil(dtype_eq(r->known->type, F64) ? length / (double)bins : (float)length / (float)bins);
-	return n > 0 ? n > MOST_SAMPLES ? MOST_SAMPLES + 1 : (int64_t)n : 0;
-}
-
-/*
- * Places of samples, in bins, and their shares of the mean: [1, bins * samples], or [count, bins * samples] where
- * regions differ. A region with fewer samples repeats its last one, which has no share of a mean.
- */
-static int sample_places(Visit *v, const Regions *r, int axis, int64_t bins, int *share)
-{
-	DType type = node_val(v, r->rois)->type;
-	int64_t many = bins * r->samples, rows = r->known != NULL ? r->count : 1, dim[] = { rows, many };
-	size_t bytes = (size_t)dtype_bytes(type, rows * many);
-	void *at = arena_alloc(v->im->arena, bytes + 1), *part = arena_alloc(v->im->arena, bytes + 1);
-	for (int64_t i = 0; i < rows * many; i++) {
-		int64_t n = r->known != NULL ? samples_of(r, i / many, axis, bins) : r->samples, k = i % r->samples;
-		int64_t have = n > 0 ? n : 1, sample = k < have ? k : have - 1;
-		element_set(type, at, i, (double)(i % many / r->samples) + ((double)sample + 0.5) / (double)have);
-		element_set(type, part, i, n == 0 ? 0 : r->max ? 1 : k < n ? 1 / (double)n : 0);
-	}
-	*share = node_const(v, type, shape_of(2, dim), part);
-	return node_const(v, type, shape_of(2, dim), at);
-}
-
-/*
- * Along one axis, the indices and weights of both elements around each sample of each of `bins`, as [count, bins,
- * samples, 2]. One further than an element outside has no weight.
- */
-static void region_taps(Visit *v, const Regions *r, int axis, int64_t n, int64_t bins, int *index, int *weight)
-{
-	double offset = r->half_pixel ? 0.5 : 0, both[] = { 0, 1 };
-	int64_t many = bins * r->samples, column_of[] = { r->count, many, 1 }, parts[] = { r->count, bins, r->samples, 2 };
-	DType type = node_val(v, r->rois)->type;
-	int start = plus(v, times(v, column(v, r->rois, axis), r->scale), -offset);
-	int end = plus(v, times(v, column(v, r->rois, 2 + axis), r->scale), -offset);
-	int length = node_call2(v, OP_sub, end, start);
-	if (!r->half_pixel)
-		length = node_call2(v, OP_maximum, length, number(v, length, 1));
-	int bin = times(v, length, 1 / (double)bins), share, at = sample_places(v, r, axis, bins, &share);
-	int place = node_call2(v, OP_add, start, node_call2(v, OP_mul, bin, at));
-	int inside = node_call2(v, OP_bit_and, node_call2(v, OP_less_equal, number(v, place, -1), place),
-		node_call2(v, OP_less_equal, place, number(v, place, (double)n)));
-	Attr to[] = { attr_float("lo", 0), attr_float("hi", (double)n - 1) };
-	place = node_reshape(v, node_call(v, OP_clip, &place, 1, to, 2), shape_of(3, column_of));
-	int low = node_call1(v, OP_floor, place), past = node_call2(v, OP_sub, place, low);
-	int distance = node_call1(v, OP_abs, node_call2(v, OP_sub, numbers(v, type, both, 2, 3), past));
-	int w = plus(v, times(v, distance, -1), 1);
-	w = node_where(v, node_reshape(v, inside, shape_of(3, column_of)), w, number(v, w, 0));
-	column_of[0] = node_val(v, share)->shape.dim[0];
-	w = node_call2(v, OP_mul, w, node_reshape(v, share, shape_of(3, column_of)));
-	int i = node_call2(v, OP_add, node_cast(v, low, I64), numbers(v, I64, both, 2, 3));
-	i = node_call(v, OP_clip, &i, 1, to, 2);
-	*index = node_reshape(v, i, shape_of(4, parts));
-	*weight = node_reshape(v, w, shape_of(4, parts));
-}
-
-/* [count, bins, samples, 2] with a dimension of 1 before (or behind) each of the last three, for the other axis. */
-static int beside(Visit *v, int x, bool before)
-{
-	const Shape *s = &node_val(v, x)->shape;
-	int64_t dim[7] = { s->dim[0] };
-	for (int k = 1; k < 4; k++) {
-		dim[2 * k - 1] = before ? 1 : s->dim[k];
-		dim[2 * k] = before ? s->dim[k] : 1;
-	}
-	return node_reshape(v, x, shape_of(7, dim));
-}
-
-/* A sampling_ratio of 0: known regions have as many samples as they need, and `samples` becomes the most of all. */
-static void adapt(Visit *v, Regions *r, int64_t h, int64_t w)
-{
-	r->known = node_known(v, 1);
-	r->samples = 1;
-	for (int64_t k = 0; node_ok(v) && k < r->count; k++) {
-		int64_t across = samples_of(r, k, 0, w), down = samples_of(r, k, 1, h);
-		r->samples = across > r->samples ? across : r->samples;
-		r->samples = down > r->samples ? down : r->samples;
-	}
-	if (r->samples <= MOST_SAMPLES && (double)r->count * (double)(r->samples * (h > w ? h : w)) > MOST_SAMPLED)
-		node_fail(v, ERR_UNSUPPORTED, "its %lld regions have too many samples", (long long)r->count);
-}
-
 static void import_roi_align(Visit *v)
 {
-	const Item *x = node_need(v, 0), *rois = node_need(v, 1), *which = node_need(v, 2);
+	const Item *x = node_need(v, 0), *which = node_need(v, 2);
 	bool newer = v->frame->version >= 16;
 	const char *place = newer ? node_attr_text(v, "coordinate_transformation_mode", "half_pixel") : "output_half_pixel";
 	const char *mode = node_attr_text(v, "mode", "avg");
-	bool max = strcmp(mode, "max") == 0;
-	int64_t h = node_attr_int(v, "output_height", 1), w = node_attr_int(v, "output_width", 1);
-	Regions r = { .samples = node_attr_int(v, "sampling_ratio", 0), .scale = node_attr_size(v, "spatial_scale", 1) };
-	r.half_pixel = strcmp(place, "half_pixel") == 0;
-	r.count = rois->shape.rank > 0 ? rois->shape.dim[0] : 0;
-	const int64_t *d = x->shape.dim;
-	if (node_ok(v) && (x->shape.rank != 4 || rois->shape.rank != 2 || rois->shape.dim[1] != 4 || d[2] < 1 || d[3] < 1 ||
-						  which->shape.rank != 1 || which->shape.dim[0] != r.count || !dtype_is_float(x->type)))
-		node_fail(v, ERR_TYPE, "its regions do not fit its input, or are not four numbers and a place each");
-	bool known = (max || strcmp(mode, "avg") == 0) && (r.half_pixel || strcmp(place, "output_half_pixel") == 0);
-	node_check_range(v, 2, 0, d[0] - 1);
+	Regions r = { .height = node_attr_int(v, "output_height", 1),
+		.width = node_attr_int(v, "output_width", 1),
+		.samples = node_attr_int(v, "sampling_ratio", 0),
+		.scale = node_attr_size(v, "spatial_scale", 1),
+		.max = strcmp(mode, "max") == 0,
+		.half_pixel = strcmp(place, "half_pixel") == 0 };
+	bool known = (r.max || strcmp(mode, "avg") == 0) && (r.half_pixel || strcmp(place, "output_half_pixel") == 0);
+	node_need(v, 1);
+	if (x->shape.rank > 0)
+		node_check_range(v, 2, 0, x->shape.dim[0] - 1);
 	if (node_ok(v) && !known)
 		node_fail(v, ERR_UNSUPPORTED, "dlc does not know both its mode '%.60s' and its places '%.60s'", mode, place);
-	r.max = max;
-	if (node_ok(v) && (h < 1 || w < 1 || h > 1 << 10 || w > 1 << 10))
-		node_fail(v, ERR_INPUT, "its output of %lldx%lld is out of range", (long long)h, (long long)w);
-	if (node_ok(v) && r.samples == 0)
-		adapt(v, &r, h, w);
-	if (node_ok(v) && (r.samples < 1 || r.samples > MOST_SAMPLES))
-		node_fail(v, ERR_INPUT, "its bins of %lld samples are out of range", (long long)r.samples);
-	if (!node_ok(v))
-		return;
-	r.rois = node_cast(v, node_value(v, 1), dtype_eq(x->type, F64) ? F64 : F32);
-	int across, down, across_weight, down_weight;
-	region_taps(v, &r, 0, d[3], w, &across, &across_weight);
-	region_taps(v, &r, 1, d[2], h, &down, &down_weight);
-	int64_t each[] = { r.count, 1, 1, 1, 1, 1, 1 }, taps[] = { r.count * h * w, r.samples * r.samples * 4 };
-	int64_t elements[] = { d[1], d[0] * d[2] * d[3] }, turn[] = { 1, 0, 2, 3 };
-	int image = node_reshape(v, node_cast(v, node_value(v, 2), I64), shape_of(7, each));
-	int index = node_call2(v, OP_add, times(v, beside(v, down, false), (double)d[3]), beside(v, across, true));
-	index = node_call2(v, OP_add, times(v, image, (double)(d[2] * d[3])), index);
-	int weight = node_call2(v, OP_mul, beside(v, down_weight, false), beside(v, across_weight, true));
-	index = node_reshape(v, index, shape_of(2, taps));
-	weight = node_reshape(v, weight, shape_of(2, taps));
-	Attr perm = attr_ints("perm", turn, 4), axis = attr_int("axis", 1), last = attr_ints("axes", (int64_t[]){ 2 }, 1);
-	int in[] = { node_value(v, 0), index, weight }, y;
-	in[0] = node_reshape(v, node_call(v, OP_transpose, in, 1, &perm, 1), shape_of(2, elements));
-	if (max) {
-		y = node_call(v, OP_gather, in, 2, &axis, 1);
-		y = node_call2(v, OP_mul, y, node_cast(v, weight, x->type));
-		y = node_call(v, OP_reduce_max, &y, 1, &last, 1);
-	} else {
-		y = node_call(v, OP_resample, in, 3, &axis, 1);
-	}
-	int64_t out[] = { d[1], r.count, h, w };
-	y = node_reshape(v, y, shape_of(4, out));
-	node_set(v, 0, node_call(v, OP_transpose, &y, 1, &perm, 1));
+	if (node_ok(v) && !dtype_is_float(which->type) && which->shape.rank == 1)
+		node_set(v, 0, node_roi_align(v, node_value(v, 0), node_item(v, 1), node_value(v, 2), &r));
+	else if (node_ok(v))
+		node_fail(v, ERR_TYPE, "its places of images are not a list of integers");
 }
 
 /* ---- what overlaps is added */
