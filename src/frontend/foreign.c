@@ -114,13 +114,20 @@ Foreign foreign_by_signature(Bytes file)
 	return named(what != NULL ? what : by_text(file));
 }
 
-/* Top-level fields. The last field of a cut file counts. */
+/*
+ * Top-level fields. CoreML: 1 (varint), 2 description, from 200 on the kind of model. The last
+ * field of a cut file counts.
+ */
 Foreign foreign_by_fields(Bytes file)
 {
-	bool nodes = false;
+	bool nodes = false, coreml = false;
 	WireItem it;
-	for (int k = 0; k < 4096 && wire_next(&file, &it); k++)
+	for (int k = 0; k < 4096 && wire_next(&file, &it); k++) {
 		nodes |= it.number == 1 && it.type == 2;
+		coreml |= it.number >= 200 && it.number < 3000 && it.type == 2;
+	}
+	if (coreml)
+		return named("a CoreML model");
 	return named(nodes ? "a protobuf model of an unknown kind" : NULL);
 }
 

@@ -9,6 +9,7 @@
 #include "op/names.h"
 
 typedef struct NodeFormat NodeFormat;
+typedef struct Symbols Symbols;
 
 /*
  * An optional without an element is ITEM_NONE; one with an element is that element. ITEM_FLOAT8 are codes, whose format
@@ -48,6 +49,7 @@ struct Import {
 	Err err;    /* the first failure, which stays */
 	Names *own; /* names that the graph gives, which values in between must not take */
 	VEC(Item *) item;
+	Symbols *symbols;   /* dimensions' names with their numbers */
 	const char *wanted; /* an input that had to be known and was not */
 	int64_t nodes;      /* walked so far, inlined functions included */
 	int64_t steps;      /* iterations of loops so far */
@@ -84,6 +86,9 @@ Item *import_lookup(const Import *im, const Frame *f, const char *name);
 bool import_check_size(Import *im, const char *what, const char *name, DType type, Shape s);
 /* The graph's inputs, and its weights, become Items. */
 bool import_inputs(Import *im, const Frame *f, const NodeGraph *g);
+/* The parts of it for networks whose inputs come one by one: an input, and at the end whether all of args has a use. */
+bool import_input(Import *im, const Frame *f, const NodeValue *v);
+bool import_check_args(Import *im, const NodeGraph *g);
 bool import_weights(Import *im, const Frame *f, const NodeGraph *g);
 /* The type, shape and data of a tensor, read if need be. */
 bool import_tensor(Import *im, const NodeTensor *t, const char *what, NodeTensor *out);

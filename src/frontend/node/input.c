@@ -39,14 +39,24 @@ static const BindArg *bind_arg(const Import *im, const char *name)
 }
 
 /* Symbols with numbers: dim_param -> its index in `bound`. */
-typedef struct Symbols {
+struct Symbols {
 	Names *names;
 	VEC(int64_t) bound;
-	const NodeDim *seq; /* the dimension to which --seq gave its number */
-} Symbols;
+	bool seq; /* the sequence's length has gone to a dimension */
+};
 
-static void bind_symbol(Import *im, Symbols *s, const NodeDim *d, int64_t to)
+static Symbols *symbols_of(Import *im)
 {
+	if (im->symbols == NULL) {
+		im->symbols = arena_new_of(im->arena, Symbols);
+		im->symbols->names = names_new(im->arena);
+	}
+	return im->symbols;
+}
+
+static void bind_symbol(Import *im, const NodeDim *d, int64_t to)
+{
+	Symbols *s = symbols_of(im);
 	const char *name = d->symbol;
 	if (name[0] == 0 || names_find(s->names, name) >= 0)
 		return;
@@ -72,8 +82,9 @@ static const char *shape_to_give(Import *im, const NodeValue *v)
 	return text_str(&t);
 }
 
-static bool resolve_dim(Import *im, const NodeValue *v, size_t k, Symbols *sym, Dim *out)
+static bool resolve_dim(Import *im, const NodeValue *v, size_t k, Dim *out)
 {
+	Symbols *sym = symbols_of(im);
 	const NodeDim *d = &v->dim[k];
 	const char *symbol = d->symbol;
 	int bound = names_find(sym->names, symbol);
@@ -89,21 +100,21 @@ static bool resolve_dim(Import *im, const NodeValue *v, size_t k, Symbols *sym, 
 		*out = 1;
 		import_note(im, "the symbolic batch%s of input '%s' is taken as 1",
 			symbol[0] != 0 ? arena_printf(im->arena, " '%s'", symbol) : "", v->name);
-	} else if (im->args->seq > 0 && sym->seq == NULL) {
+	} else if (im->args->seq > 0 && !sym->seq) {
 		*out = im->args->seq;
-		sym->seq = d;
+		sym->seq = true;
 	} else {
 		return fail(&im->err, ERR_INPUT, "shape",
 			"dimension %zu of input '%s' is not known: give numbers for the names in %s", k + 1, v->name,
 			shape_to_give(im, v));
 	}
 	if (d->open)
-		bind_symbol(im, sym, d, *out);
+		bind_symbol(im, d, *out);
 	return true;
 }
 
 /* The declared dimensions. Symbols get their bound number, a symbolic batch the one that is given, or 1. */
-static bool resolve_shape(Import *im, const NodeValue *v, Symbols *sym, Shape *out)
+static bool resolve_shape(Import *im, const NodeValue *v, Shape *out)
 {
 	const char *name = v->name;
 	const ShapeArg *given = shape_arg(im, name);
@@ -123,7 +134,7 @@ static bool resolve_shape(Import *im, const NodeValue *v, Symbols *sym, Shape *o
 	*out = shape_of(0, NULL);
 	out->rank = (int)v->ndim;
 	for (size_t k = 0; k < v->ndim; k++)
-		if (!resolve_dim(im, v, k, sym, &out->dim[k]))
+		if (!resolve_dim(im, v, k, &out->dim[k]))
 			return false;
 	return true;
 }
@@ -173,7 +184,7 @@ static const char *reader_of(Import *im, const char *name)
 	return "";
 }
 
-static bool read_input(Import *im, const Frame *f, const NodeValue *v, Symbols *sym)
+bool import_input(Import *im, const Frame *f, const NodeValue *v)
 {
 	Item it = { .name = v->name, .type = v->type, .value = DAG_NONE, .input = true };
 	if (v->refused != NULL)
@@ -181,7 +192,7 @@ static bool read_input(Import *im, const Frame *f, const NodeValue *v, Symbols *
 	const BindArg *b = bind_arg(im, it.name);
 	if (b != NULL)
 		return bind_input(im, f, v, b);
-	if (!resolve_shape(im, v, sym, &it.shape) || !import_check_size(im, "input", it.name, it.type, it.shape))
+	if (!resolve_shape(im, v, &it.shape) || !import_check_size(im, "input", it.name, it.type, it.shape))
 		return false;
 	note_float8(&it, v->code);
 	it.value = dag_add_input(im->dag, it.name, it.type, it.shape);
@@ -222,7 +233,7 @@ static bool batch_counts(const Import *im, const NodeGraph *g)
 }
 
 /* Checks that the inputs which are given shapes or constants exist. */
-static bool check_args(Import *im, const NodeGraph *g)
+static bool check_names(Import *im, const NodeGraph *g)
 {
 	if (im->args->batch > 0 && !batch_counts(im, g))
 		return fail(&im->err, ERR_USAGE, "batch",
@@ -237,6 +248,18 @@ static bool check_args(Import *im, const NodeGraph *g)
 			return fail(&im->err, ERR_USAGE, "bind", "the model has no input '%s'; it has: %s",
 				im->args->bind[k].name, input_names(im, g));
 	return true;
+}
+
+static bool check_seq(Import *im)
+{
+	return im->args->seq == 0 || symbols_of(im)->seq ||
+		fail(&im->err, ERR_USAGE, "seq",
+			"no input has an open dimension behind its batch that could be the sequence");
+}
+
+bool import_check_args(Import *im, const NodeGraph *g)
+{
+	return check_names(im, g) && check_seq(im);
 }
 
 bool import_tensor(Import *im, const NodeTensor *t, const char *what, NodeTensor *out)
@@ -271,15 +294,14 @@ bool import_weights(Import *im, const Frame *f, const NodeGraph *g)
 /* Inputs that have a weight of their name are constants, as in ONNX files of IR version 3. */
 bool import_inputs(Import *im, const Frame *f, const NodeGraph *g)
 {
-	Symbols sym = { .names = names_new(im->arena) };
-	if (!check_args(im, g))
+	if (!check_names(im, g))
 		return false;
 	for (size_t k = 0; k < g->nin; k++) {
 		const NodeValue *v = &g->in[k];
 		const ShapeArg *given = shape_arg(im, v->name);
 		for (size_t i = 0; given != NULL && v->shaped && i < v->ndim; i++)
 			if (i < (size_t)given->shape.rank && v->dim[i].open)
-				bind_symbol(im, &sym, &v->dim[i], given->shape.dim[i]);
+				bind_symbol(im, &v->dim[i], given->shape.dim[i]);
 	}
 	Names *weight = names_new(im->arena);
 	for (size_t k = 0; k < g->nweight; k++)
@@ -287,11 +309,8 @@ bool import_inputs(Import *im, const Frame *f, const NodeGraph *g)
 	for (size_t k = 0; k < g->nin; k++) {
 		const char *name = g->in[k].name;
 		bool constant = names_find(weight, name) >= 0 && bind_arg(im, name) == NULL;
-		if (!constant && !read_input(im, f, &g->in[k], &sym))
+		if (!constant && !import_input(im, f, &g->in[k]))
 			return false;
 	}
-	if (im->args->seq > 0 && sym.seq == NULL)
-		return fail(&im->err, ERR_USAGE, "seq",
-			"no input has an open dimension behind its batch that could be the sequence");
-	return import_weights(im, f, g);
+	return check_seq(im) && import_weights(im, f, g);
 }

@@ -11,26 +11,18 @@
 
 enum { WIDTH = 768, HEADS = 12, INNER = 4 * WIDTH };
 
-/* Rows of a table of `rows`, one for each token; *table gets it. */
-static Act look_up(Net *net, const char *name, Act ids, int64_t rows, Act *table)
-{
-	*table = (Act){ net_tensor(net, net_sub(net, name, "weight"), (Shape){ 2, { rows, WIDTH } }, 0, 1), 1 };
-	int in[] = { table->value, ids.value };
-	return net_call(net, name, OP_gather, in, 2, NULL, 0, 1);
-}
-
 /* The first rows of a table of places. Refuses more tokens than it has. */
 static Act places(Net *net, const char *name, Act ids, int64_t rows)
 {
-	if (!net->ok)
+	if (!net_ok(net))
 		return ids;
 	int64_t tokens = net_dim(net, ids, 1), sizes[] = { tokens, WIDTH };
 	if (tokens > rows) {
-		net->ok = fail(net->err, ERR_USAGE, "shape", "ids has %lld tokens, and the network takes at most %lld",
+		fail(net->err, ERR_USAGE, "shape", "ids has %lld tokens, and the network takes at most %lld",
 			(long long)tokens, (long long)rows);
 		return ids;
 	}
-	Act table = { net_tensor(net, net_sub(net, name, "weight"), (Shape){ 2, { rows, WIDTH } }, 0, 0.1), 0.01 };
+	Act table = net_tensor(net, net_sub(net, name, "weight"), (Shape){ 2, { rows, WIDTH } }, 0, 0.1);
 	Attr attr = attr_ints("sizes", sizes, 2);
 	return net_call(net, name, OP_slice, &table.value, 1, &attr, 1, 0.01);
 }
@@ -39,25 +31,25 @@ static Act places(Net *net, const char *name, Act ids, int64_t rows)
 
 static Act bert_layer(Net *net, const char *name, Act x)
 {
-	const Attention a = { .heads = HEADS };
+	const AttentionLayer a = { .heads = HEADS };
 	Act y = net_attention(net, net_sub(net, name, "attention.self"), x, &a);
 	x = net_add(net, net_sub(net, name, "attention.add"), x, y);
-	x = net_layer_norm(net, net_sub(net, name, "attention.output.LayerNorm"), x);
+	x = zoo_layer_norm(net, net_sub(net, name, "attention.output.LayerNorm"), x);
 	const char *const ffn[] = { net_sub(net, name, "intermediate.dense"), net_sub(net, name, "output.dense") };
-	y = net_feed_forward(net, ffn, x, INNER, net_gelu);
-	return net_layer_norm(net, net_sub(net, name, "output.LayerNorm"), net_add(net, net_sub(net, name, "add"), x, y));
+	y = zoo_feed_forward(net, ffn, x, INNER, zoo_gelu);
+	return zoo_layer_norm(net, net_sub(net, name, "output.LayerNorm"), net_add(net, net_sub(net, name, "add"), x, y));
 }
 
 static Act bert(Net *net, Act ids, int layers, bool types)
 {
-	Act table, x = look_up(net, "embeddings.word_embeddings", ids, 30522, &table);
+	Act x = net_embedding(net, "embeddings.word_embeddings", ids, 30522, WIDTH, 1, NULL);
 	x = net_add(net, "embeddings.add", x, places(net, "embeddings.position_embeddings", ids, 512));
 	if (types) {
 		Shape s = { 3, { 1, 1, WIDTH } };
-		Act type = { net_tensor(net, "embeddings.token_type_embeddings.weight", s, 0, 0.1), 0.01 };
+		Act type = net_tensor(net, "embeddings.token_type_embeddings.weight", s, 0, 0.1);
 		x = net_add(net, "embeddings.typed", x, type);
 	}
-	x = net_layer_norm(net, "embeddings.LayerNorm", x);
+	x = zoo_layer_norm(net, "embeddings.LayerNorm", x);
 	for (int k = 0; k < layers; k++)
 		x = bert_layer(net, net_numbered(net, "encoder.layer", k), x);
 	return x;
@@ -91,22 +83,24 @@ static Act gelu_by_tanh(Net *net, const char *name, Act x)
 
 static Act gpt_layer(Net *net, const char *name, Act x, const Act *mask)
 {
-	const Attention a = { .heads = HEADS, .joined = true, .mask = mask };
-	Act y = net_attention(net, net_sub(net, name, "attn"), net_layer_norm(net, net_sub(net, name, "ln_1"), x), &a);
+	const AttentionLayer a = { .heads = HEADS, .joined = true, .mask = mask };
+	Act y = net_attention(net, net_sub(net, name, "attn"), zoo_layer_norm(net, net_sub(net, name, "ln_1"), x), &a);
 	x = net_add(net, net_sub(net, name, "add_1"), x, y);
 	const char *const mlp[] = { net_sub(net, name, "mlp.c_fc"), net_sub(net, name, "mlp.c_proj") };
-	y = net_feed_forward(net, mlp, net_layer_norm(net, net_sub(net, name, "ln_2"), x), INNER, gelu_by_tanh);
+	y = zoo_feed_forward(net, mlp, zoo_layer_norm(net, net_sub(net, name, "ln_2"), x), INNER, gelu_by_tanh);
 	return net_add(net, net_sub(net, name, "add_2"), x, y);
 }
 
 Act zoo_gpt2(Net *net, Act ids)
 {
-	Act table, x = look_up(net, "wte", ids, 50257, &table);
+	Act table = net_tensor(net, "wte.weight", (Shape){ 2, { 50257, WIDTH } }, 0, 1);
+	Act x = net_embedding(net, "wte", ids, 0, 0, 0, &table);
 	x = net_add(net, "embedding", x, places(net, "wpe", ids, 1024));
-	Act mask = net_causal_mask(net, "mask", net->ok ? net_dim(net, ids, 1) : 1);
+	const int64_t tokens = net_ok(net) ? net_dim(net, ids, 1) : 1;
+	Act mask = net_causal_mask(net, "mask", tokens, tokens);
 	for (int k = 0; k < 12; k++)
 		x = gpt_layer(net, net_numbered(net, "h", k), x, &mask);
-	x = net_layer_norm(net, "ln_f", x);
+	x = zoo_layer_norm(net, "ln_f", x);
 	int in[] = { x.value, table.value };
 	Attr by_rows = attr_int("tb", 1);
 	return net_call(net, "lm_head", OP_matmul, in, 2, &by_rows, 1, WIDTH);

@@ -21,17 +21,17 @@ static Act silu(Net *net, const char *name, Act x)
 
 static Act conv_bn_silu(Net *net, const char *name, Act x, ConvSpec c)
 {
-	return silu(net, net_sub(net, name, "2"), net_conv_norm(net, name, x, c, 1));
+	return silu(net, net_sub(net, name, "2"), zoo_conv_norm(net, name, x, c, 1));
 }
 
 static Act excite(Net *net, const char *name, Act x, int64_t squeezed)
 {
 	int64_t n = net_channels(net, x);
 	ConvSpec c = { .out = squeezed, .kernel = 1, .stride = 1, .groups = 1, .bias = true };
-	Act s = net_global_pool(net, net_sub(net, name, "avgpool"), x, true);
-	s = silu(net, net_sub(net, name, "activation"), net_conv(net, net_sub(net, name, "fc1"), s, c));
+	Act s = net_global_pool(net, net_sub(net, name, "avgpool"), x, true, true);
+	s = silu(net, net_sub(net, name, "activation"), zoo_conv(net, net_sub(net, name, "fc1"), s, c));
 	c.out = n;
-	s = net_conv(net, net_sub(net, name, "fc2"), s, c);
+	s = zoo_conv(net, net_sub(net, name, "fc2"), s, c);
 	s = net_unary(net, net_sub(net, name, "scale"), OP_sigmoid, s, 0.3);
 	return net_binary(net, net_sub(net, name, "mul"), OP_mul, x, s, x.square * 0.3);
 }
@@ -47,11 +47,11 @@ static Act mbconv(Net *net, const char *name, Act x, const Stage *s, int64_t out
 			(ConvSpec){ .out = inner, .kernel = 1, .stride = 1, .groups = 1 });
 	y = conv_bn_silu(net, net_numbered(net, name, k++), y,
 		(ConvSpec){ .out = inner, .kernel = s->kernel, .stride = stride, .pad = s->kernel / 2, .groups = inner });
-	if (!net->ok)
+	if (!net_ok(net))
 		return y;
 	y = excite(net, net_numbered(net, name, k++), y, in >= 4 ? in / 4 : 1);
 	bool residual = stride == 1 && in == out;
-	y = net_conv_norm(net, net_numbered(net, name, k), y,
+	y = zoo_conv_norm(net, net_numbered(net, name, k), y,
 		(ConvSpec){ .out = out, .kernel = 1, .stride = 1, .groups = 1 }, residual ? 0.5 : 1);
 	return residual ? net_add(net, net_sub(net, name, "add"), x, y) : y;
 }
@@ -59,16 +59,16 @@ static Act mbconv(Net *net, const char *name, Act x, const Stage *s, int64_t out
 static Act build(Net *net, Act x, double width, double depth)
 {
 	x = conv_bn_silu(net, "features.0", x,
-		(ConvSpec){ .out = net_round_to_8(width * 32), .kernel = 3, .stride = 2, .pad = 1, .groups = 1 });
+		(ConvSpec){ .out = zoo_round_to_8(width * 32), .kernel = 3, .stride = 2, .pad = 1, .groups = 1 });
 	for (int k = 0; k < NSTAGE; k++) {
 		int layers = (int)ceil(stages[k].layers * depth);
-		for (int i = 0; i < layers && net->ok; i++)
+		for (int i = 0; i < layers && net_ok(net); i++)
 			x = mbconv(net, arena_printf(net->arena, "features.%d.%d", k + 1, i), x, &stages[k],
-				net_round_to_8(width * stages[k].out), i == 0 ? stages[k].stride : 1);
+				zoo_round_to_8(width * stages[k].out), i == 0 ? stages[k].stride : 1);
 	}
 	x = conv_bn_silu(net, net_numbered(net, "features", NSTAGE + 1), x,
-		(ConvSpec){ .out = 4 * net_round_to_8(width * 320), .kernel = 1, .stride = 1, .groups = 1 });
-	return net_classifier(net, "classifier.1", net_global_pool(net, "avgpool", x, false));
+		(ConvSpec){ .out = 4 * zoo_round_to_8(width * 320), .kernel = 1, .stride = 1, .groups = 1 });
+	return zoo_classifier(net, "classifier.1", net_global_pool(net, "avgpool", x, true, false));
 }
 
 #define EFFICIENTNET(name, width, depth) \

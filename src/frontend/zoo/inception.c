@@ -17,8 +17,8 @@ static Act layer(Net *net, const char *name, Act x, const Layer *l)
 	name = net_sub(net, name, l->name);
 	ConvSpec c = { .out = l->out, .kernel = l->high, .stride = l->stride, .pad = l->pad, .groups = 1, .wide = l->wide,
 		.wide_pad = l->wide_pad };
-	x = net_conv(net, net_sub(net, name, "conv"), x, c);
-	return net_relu(net, net_sub(net, name, "relu"), net_batch_norm(net, net_sub(net, name, "bn"), x, 1));
+	x = zoo_conv(net, net_sub(net, name, "conv"), x, c);
+	return zoo_relu(net, net_sub(net, name, "relu"), zoo_batch_norm(net, net_sub(net, name, "bn"), x, 1));
 }
 
 static Act branch(Net *net, const char *name, Act x, const Layer *l)
@@ -30,12 +30,12 @@ static Act branch(Net *net, const char *name, Act x, const Layer *l)
 
 static Act mean_pool(Net *net, const char *name, Act x)
 {
-	return net_pool(net, net_sub(net, name, "pool"), x, (PoolSpec){ .kernel = 3, .stride = 1, .pad = 1, .mean = true });
+	return zoo_pool(net, net_sub(net, name, "pool"), x, (PoolSpec){ .kernel = 3, .stride = 1, .pad = 1, .mean = true });
 }
 
 static Act max_pool(Net *net, const char *name, Act x)
 {
-	return net_pool(net, name, x, (PoolSpec){ .kernel = 3, .stride = 2 });
+	return zoo_pool(net, name, x, (PoolSpec){ .kernel = 3, .stride = 2 });
 }
 
 static Act block_a(Net *net, const char *name, Act x, int64_t pooled)
@@ -47,7 +47,7 @@ static Act block_a(Net *net, const char *name, Act x, int64_t pooled)
 	const Layer pool[] = { SQUARE("branch_pool", pooled, 1, 1, 0), END };
 	Act part[] = { branch(net, name, x, one), branch(net, name, x, five), branch(net, name, x, three),
 		branch(net, name, mean_pool(net, name, x), pool) };
-	return net_concat(net, name, part, 4);
+	return net_concat(net, name, part, 4, 1);
 }
 
 static Act block_b(Net *net, const char *name, Act x)
@@ -57,7 +57,7 @@ static Act block_b(Net *net, const char *name, Act x)
 		SQUARE("branch3x3dbl_3", 96, 3, 2, 0), END };
 	Act part[] = { branch(net, name, x, three), branch(net, name, x, twice),
 		max_pool(net, net_sub(net, name, "pool"), x) };
-	return net_concat(net, name, part, 3);
+	return net_concat(net, name, part, 3, 1);
 }
 
 static Act block_c(Net *net, const char *name, Act x, int64_t n)
@@ -70,7 +70,7 @@ static Act block_c(Net *net, const char *name, Act x, int64_t n)
 	const Layer pool[] = { SQUARE("branch_pool", 192, 1, 1, 0), END };
 	Act part[] = { branch(net, name, x, one), branch(net, name, x, seven), branch(net, name, x, twice),
 		branch(net, name, mean_pool(net, name, x), pool) };
-	return net_concat(net, name, part, 4);
+	return net_concat(net, name, part, 4, 1);
 }
 
 static Act block_d(Net *net, const char *name, Act x)
@@ -80,7 +80,7 @@ static Act block_d(Net *net, const char *name, Act x)
 		HIGH("branch7x7x3_3", 192, 7), SQUARE("branch7x7x3_4", 192, 3, 2, 0), END };
 	Act part[] = { branch(net, name, x, three), branch(net, name, x, seven),
 		max_pool(net, net_sub(net, name, "pool"), x) };
-	return net_concat(net, name, part, 3);
+	return net_concat(net, name, part, 3, 1);
 }
 
 static Act block_e(Net *net, const char *name, Act x)
@@ -95,7 +95,7 @@ static Act block_e(Net *net, const char *name, Act x)
 	Act part[] = { branch(net, name, x, one), layer(net, name, a, &split[0]), layer(net, name, a, &split[1]),
 		layer(net, name, b, &split[2]), layer(net, name, b, &split[3]),
 		branch(net, name, mean_pool(net, name, x), pool) };
-	return net_concat(net, name, part, 6);
+	return net_concat(net, name, part, 6, 1);
 }
 
 Act zoo_inception_v3(Net *net, Act x)
@@ -116,5 +116,5 @@ Act zoo_inception_v3(Net *net, Act x)
 	x = block_d(net, "Mixed_7a", x);
 	x = block_e(net, "Mixed_7b", x);
 	x = block_e(net, "Mixed_7c", x);
-	return net_classifier(net, "fc", net_global_pool(net, "avgpool", x, false));
+	return zoo_classifier(net, "fc", net_global_pool(net, "avgpool", x, true, false));
 }

@@ -7,7 +7,7 @@
 
 static Act conv_bn_relu6(Net *net, const char *name, Act x, ConvSpec c)
 {
-	return net_clip(net, net_sub(net, name, "2"), net_conv_norm(net, name, x, c, 1), 0, 6);
+	return zoo_clip(net, net_sub(net, name, "2"), zoo_conv_norm(net, name, x, c, 1), 0, 6);
 }
 
 /* ---- version 1 */
@@ -20,7 +20,7 @@ Act zoo_mobilenet_v1(Net *net, Act x)
 		{ 512, 1 }, { 512, 1 }, { 512, 1 }, { 1024, 2 }, { 1024, 1 } };
 	x = conv_bn_relu6(
 		net, "features.0", x, (ConvSpec){ .out = 32, .kernel = 3, .stride = 2, .pad = 1, .groups = 1 });
-	for (int row = 0; row < (int)(sizeof rows / sizeof *rows) && net->ok; row++) {
+	for (int row = 0; row < (int)(sizeof rows / sizeof *rows) && net_ok(net); row++) {
 		const char *name = net_numbered(net, "features", row + 1);
 		int64_t in = net_channels(net, x);
 		x = conv_bn_relu6(net, net_sub(net, name, "depthwise"), x,
@@ -28,7 +28,7 @@ Act zoo_mobilenet_v1(Net *net, Act x)
 		x = conv_bn_relu6(net, net_sub(net, name, "pointwise"), x,
 			(ConvSpec){ .out = rows[row].out, .kernel = 1, .stride = 1, .groups = 1 });
 	}
-	return net_classifier(net, "classifier", net_global_pool(net, "avgpool", x, false));
+	return zoo_classifier(net, "classifier", net_global_pool(net, "avgpool", x, true, false));
 }
 
 /* ---- version 2 */
@@ -49,10 +49,10 @@ static Act inverted_residual(Net *net, const char *name, Act x, const Residuals 
 			(ConvSpec){ .out = inner, .kernel = 1, .stride = 1, .groups = 1 });
 	y = conv_bn_relu6(net, arena_printf(net->arena, "%s.conv.%d", name, k++), y,
 		(ConvSpec){ .out = inner, .kernel = 3, .stride = stride, .pad = 1, .groups = inner });
-	y = net_conv(net, arena_printf(net->arena, "%s.conv.%d", name, k), y,
+	y = zoo_conv(net, arena_printf(net->arena, "%s.conv.%d", name, k), y,
 		(ConvSpec){ .out = r->out, .kernel = 1, .stride = 1, .groups = 1 });
 	bool residual = stride == 1 && in == r->out;
-	y = net_batch_norm(net, arena_printf(net->arena, "%s.conv.%d", name, k + 1), y, residual ? 0.5 : 1);
+	y = zoo_batch_norm(net, arena_printf(net->arena, "%s.conv.%d", name, k + 1), y, residual ? 0.5 : 1);
 	return residual ? net_add(net, net_sub(net, name, "add"), x, y) : y;
 }
 
@@ -64,12 +64,12 @@ Act zoo_mobilenet_v2(Net *net, Act x)
 	x = conv_bn_relu6(
 		net, "features.0", x, (ConvSpec){ .out = 32, .kernel = 3, .stride = 2, .pad = 1, .groups = 1 });
 	for (size_t row = 0; row < sizeof rows / sizeof *rows; row++)
-		for (int k = 0; k < rows[row].blocks && net->ok; k++)
+		for (int k = 0; k < rows[row].blocks && net_ok(net); k++)
 			x = inverted_residual(
 				net, net_numbered(net, "features", ++n), x, &rows[row], k == 0 ? rows[row].stride : 1);
 	x = conv_bn_relu6(net, net_numbered(net, "features", ++n), x,
 		(ConvSpec){ .out = 1280, .kernel = 1, .stride = 1, .groups = 1 });
-	return net_classifier(net, "classifier.1", net_global_pool(net, "avgpool", x, false));
+	return zoo_classifier(net, "classifier.1", net_global_pool(net, "avgpool", x, true, false));
 }
 
 /* ---- version 3 */
@@ -82,24 +82,24 @@ typedef struct Bneck {
 
 static Act active(Net *net, const char *name, Act x, bool hard)
 {
-	return hard ? net_unary(net, name, OP_hard_swish, x, x.square / 2) : net_relu(net, name, x);
+	return hard ? net_unary(net, name, OP_hard_swish, x, x.square / 2) : zoo_relu(net, name, x);
 }
 
 static Act conv_bn_active(Net *net, const char *name, Act x, ConvSpec c, bool hard)
 {
-	return active(net, net_sub(net, name, "2"), net_conv_norm(net, name, x, c, 1), hard);
+	return active(net, net_sub(net, name, "2"), zoo_conv_norm(net, name, x, c, 1), hard);
 }
 
 static Act excite(Net *net, const char *name, Act x)
 {
-	if (!net->ok)
+	if (!net_ok(net))
 		return x;
 	int64_t n = net_channels(net, x);
-	ConvSpec c = { .out = net_round_to_8((double)n / 4), .kernel = 1, .stride = 1, .groups = 1, .bias = true };
-	Act s = net_global_pool(net, net_sub(net, name, "avgpool"), x, true);
-	s = net_relu(net, net_sub(net, name, "activation"), net_conv(net, net_sub(net, name, "fc1"), s, c));
+	ConvSpec c = { .out = zoo_round_to_8((double)n / 4), .kernel = 1, .stride = 1, .groups = 1, .bias = true };
+	Act s = net_global_pool(net, net_sub(net, name, "avgpool"), x, true, true);
+	s = zoo_relu(net, net_sub(net, name, "activation"), zoo_conv(net, net_sub(net, name, "fc1"), s, c));
 	c.out = n;
-	s = net_conv(net, net_sub(net, name, "fc2"), s, c);
+	s = zoo_conv(net, net_sub(net, name, "fc2"), s, c);
 	Attr attr = attr_float("alpha", 1.0 / 6);
 	s = net_call(net, net_sub(net, name, "scale"), OP_hard_sigmoid, &s.value, 1, &attr, 1, 0.3);
 	return net_binary(net, net_sub(net, name, "mul"), OP_mul, x, s, x.square * 0.3);
@@ -121,7 +121,7 @@ static Act bneck(Net *net, const char *name, Act x, const Bneck *b)
 	if (b->squeeze)
 		y = excite(net, net_numbered(net, name, k++), y);
 	bool residual = b->stride == 1 && in == b->out;
-	y = net_conv_norm(net, net_numbered(net, name, k), y,
+	y = zoo_conv_norm(net, net_numbered(net, name, k), y,
 		(ConvSpec){ .out = b->out, .kernel = 1, .stride = 1, .groups = 1 }, residual ? 0.5 : 1);
 	return residual ? net_add(net, net_sub(net, name, "add"), x, y) : y;
 }
@@ -130,12 +130,12 @@ static Act version3(Net *net, Act x, const Bneck *b, int n, int64_t wide)
 {
 	x = conv_bn_active(net, "features.0", x,
 		(ConvSpec){ .out = 16, .kernel = 3, .stride = 2, .pad = 1, .groups = 1 }, true);
-	for (int k = 0; k < n && net->ok; k++)
+	for (int k = 0; k < n && net_ok(net); k++)
 		x = bneck(net, net_numbered(net, "features", k + 1), x, &b[k]);
 	x = conv_bn_active(net, net_numbered(net, "features", n + 1), x,
 		(ConvSpec){ .out = 6 * b[n - 1].out, .kernel = 1, .stride = 1, .groups = 1 }, true);
-	x = net_dense(net, "classifier.0", net_global_pool(net, "avgpool", x, false), wide, 2);
-	return net_classifier(net, "classifier.3", active(net, "classifier.1", x, true));
+	x = zoo_dense(net, "classifier.0", net_global_pool(net, "avgpool", x, true, false), wide, 2);
+	return zoo_classifier(net, "classifier.3", active(net, "classifier.1", x, true));
 }
 
 Act zoo_mobilenet_v3_small(Net *net, Act x)

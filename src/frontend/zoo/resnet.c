@@ -24,32 +24,32 @@ static Act residual_block(Net *net, const char *name, Act x, int64_t width, int6
 			.stride = k == (r->bottleneck ? 2 : 1) ? stride : 1,
 			.pad = wide ? 0 : 1,
 			.groups = wide ? 1 : r->groups };
-		y = net_conv(net, arena_printf(net->arena, "%s.conv%d", name, k), y, c);
-		y = net_batch_norm(net, arena_printf(net->arena, "%s.bn%d", name, k), y, k == last ? 0.5 : 1);
+		y = zoo_conv(net, arena_printf(net->arena, "%s.conv%d", name, k), y, c);
+		y = zoo_batch_norm(net, arena_printf(net->arena, "%s.bn%d", name, k), y, k == last ? 0.5 : 1);
 		if (k < last)
-			y = net_relu(net, arena_printf(net->arena, "%s.relu%d", name, k), y);
+			y = zoo_relu(net, arena_printf(net->arena, "%s.relu%d", name, k), y);
 	}
-	if (net->ok && (stride != 1 || net_channels(net, x) != out)) {
-		skip = net_conv(net, net_sub(net, name, "downsample.0"), x,
+	if (net_ok(net) && (stride != 1 || net_channels(net, x) != out)) {
+		skip = zoo_conv(net, net_sub(net, name, "downsample.0"), x,
 			(ConvSpec){ .out = out, .kernel = 1, .stride = stride, .groups = 1 });
-		skip = net_batch_norm(net, net_sub(net, name, "downsample.1"), skip, 1);
+		skip = zoo_batch_norm(net, net_sub(net, name, "downsample.1"), skip, 1);
 	}
 	Act sum = net_add(net, net_sub(net, name, "add"), y, skip);
-	y = net_relu(net, net_sub(net, name, "relu"), sum);
+	y = zoo_relu(net, net_sub(net, name, "relu"), sum);
 	y.square = sum.square; /* the skip is mostly positive: little is cut off */
 	return y;
 }
 
 static Act build(Net *net, Act x, const ResNet *r)
 {
-	x = net_conv(net, "conv1", x, (ConvSpec){ .out = 64, .kernel = 7, .stride = 2, .pad = 3, .groups = 1 });
-	x = net_relu(net, "relu", net_batch_norm(net, "bn1", x, 1));
-	x = net_pool(net, "maxpool", x, (PoolSpec){ .kernel = 3, .stride = 2, .pad = 1 });
+	x = zoo_conv(net, "conv1", x, (ConvSpec){ .out = 64, .kernel = 7, .stride = 2, .pad = 3, .groups = 1 });
+	x = zoo_relu(net, "relu", zoo_batch_norm(net, "bn1", x, 1));
+	x = zoo_pool(net, "maxpool", x, (PoolSpec){ .kernel = 3, .stride = 2, .pad = 1 });
 	for (int stage = 0; stage < 4; stage++)
 		for (int k = 0; k < r->blocks[stage]; k++)
 			x = residual_block(net, arena_printf(net->arena, "layer%d.%d", stage + 1, k), x, (int64_t)64 << stage,
 				stage > 0 && k == 0 ? 2 : 1, r);
-	return net_classifier(net, "fc", net_global_pool(net, "avgpool", x, false));
+	return zoo_classifier(net, "fc", net_global_pool(net, "avgpool", x, true, false));
 }
 
 #define RESNET(name, ...) \

@@ -5,26 +5,9 @@
  */
 #include "frontend/zoo/zoo.h"
 
-#include <math.h>
-
-static Act conv_transpose(Net *net, const char *name, Act x, ConvSpec c)
-{
-	if (!net->ok)
-		return x;
-	int64_t in_channels = net_channels(net, x);
-	Shape w = { 4, { in_channels, c.out, c.kernel, c.kernel } };
-	double taps = (double)(in_channels * c.kernel * c.kernel) / (double)(c.stride * c.stride);
-	int in[3] = { x.value, net_tensor(net, net_sub(net, name, "weight"), w, 0, sqrt(2 / taps)), DAG_NONE };
-	if (c.bias)
-		in[2] = net_tensor(net, net_sub(net, name, "bias"), shape_of(1, &c.out), 0, 0.1);
-	int64_t strides[] = { c.stride, c.stride }, pads[] = { c.pad, c.pad, c.pad, c.pad };
-	Attr attr[] = { attr_ints("strides", strides, 2), attr_ints("pads", pads, 4) };
-	return net_call(net, name, OP_conv_transpose, in, 3, attr, 2, 2 * x.square);
-}
-
 static Act norm_relu(Net *net, const char *name, Act x)
 {
-	return net_relu(net, net_sub(net, name, "relu"), net_batch_norm(net, net_sub(net, name, "norm"), x, 1));
+	return zoo_relu(net, net_sub(net, name, "relu"), zoo_batch_norm(net, net_sub(net, name, "norm"), x, 1));
 }
 
 /* Two 3x3 convolutions. */
@@ -32,15 +15,15 @@ static Act double_conv(Net *net, const char *name, Act x, int64_t out)
 {
 	const ConvSpec c = { .out = out, .kernel = 3, .stride = 1, .pad = 1, .groups = 1 };
 	const char *first = net_sub(net, name, "conv1"), *second = net_sub(net, name, "conv2");
-	x = norm_relu(net, first, net_conv(net, first, x, c));
-	return norm_relu(net, second, net_conv(net, second, x, c));
+	x = norm_relu(net, first, zoo_conv(net, first, x, c));
+	return norm_relu(net, second, zoo_conv(net, second, x, c));
 }
 
 Act zoo_unet(Net *net, Act x)
 {
 	enum { DEPTH = 4, FIRST = 64 };
 	if (net_dim(net, x, 2) % (1 << DEPTH) != 0 || net_dim(net, x, 3) % (1 << DEPTH) != 0) {
-		net->ok = fail(net->err, ERR_USAGE, "shape", "data must have a height and a width that are multiples of %d",
+		fail(net->err, ERR_USAGE, "shape", "data must have a height and a width that are multiples of %d",
 			1 << DEPTH);
 		return x;
 	}
@@ -48,16 +31,16 @@ Act zoo_unet(Net *net, Act x)
 	for (int k = 0; k < DEPTH; k++) {
 		const char *name = net_numbered(net, "down", k);
 		level[k] = double_conv(net, name, x, (int64_t)FIRST << k);
-		x = net_pool(net, net_sub(net, name, "pool"), level[k], (PoolSpec){ .kernel = 2, .stride = 2 });
+		x = zoo_pool(net, net_sub(net, name, "pool"), level[k], (PoolSpec){ .kernel = 2, .stride = 2 });
 	}
 	x = double_conv(net, "bottom", x, (int64_t)FIRST << DEPTH);
 	for (int k = DEPTH - 1; k >= 0; k--) {
 		const char *name = net_numbered(net, "up", k);
-		ConvSpec c = { .out = (int64_t)FIRST << k, .kernel = 2, .stride = 2, .bias = true };
-		Act part[] = { level[k], conv_transpose(net, name, x, c) };
-		x = double_conv(net, name, net_concat(net, net_sub(net, name, "concat"), part, 2), c.out);
+		ConvSpec c = { .out = (int64_t)FIRST << k, .kernel = 2, .stride = 2, .groups = 1, .bias = true };
+		Act part[] = { level[k], zoo_conv_transpose(net, name, x, c) };
+		x = double_conv(net, name, net_concat(net, net_sub(net, name, "concat"), part, 2, 1), c.out);
 	}
-	return net_conv(net, "out_conv", x, (ConvSpec){ .out = 2, .kernel = 1, .stride = 1, .groups = 1, .bias = true });
+	return zoo_conv(net, "out_conv", x, (ConvSpec){ .out = 2, .kernel = 1, .stride = 1, .groups = 1, .bias = true });
 }
 
 Act zoo_dcgan(Net *net, Act x)
@@ -66,7 +49,7 @@ Act zoo_dcgan(Net *net, Act x)
 	for (int k = 0; k < 5; k++) {
 		const char *name = net_numbered(net, "main", 3 * k);
 		ConvSpec c = { .out = out[k], .kernel = 4, .stride = k == 0 ? 1 : 2, .pad = k == 0 ? 0 : 1 };
-		x = conv_transpose(net, name, x, c);
+		x = zoo_conv_transpose(net, name, x, c);
 		if (k < 4)
 			x = norm_relu(net, name, x);
 	}

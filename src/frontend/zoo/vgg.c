@@ -6,17 +6,17 @@
 
 static Act hidden(Net *net, const char *name, Act x)
 {
-	return net_relu(net, arena_printf(net->arena, "%s_activation", name), net_dense(net, name, x, 4096, 2));
+	return zoo_relu(net, arena_printf(net->arena, "%s_activation", name), zoo_dense(net, name, x, 4096, 2));
 }
 
 /* The maps as size x size, flattened, and three products. */
 static Act top(Net *net, Act x, int64_t size, const char *const name[3])
 {
-	x = net_adaptive_pool(net, "avgpool", x, size);
-	int64_t flat[] = { net->ok ? net_dim(net, x, 0) : 1, net->ok ? net_channels(net, x) * size * size : 1 };
+	x = zoo_adaptive_pool(net, "avgpool", x, size);
+	int64_t flat[] = { net_ok(net) ? net_dim(net, x, 0) : 1, net_ok(net) ? net_channels(net, x) * size * size : 1 };
 	x = net_reshape(net, "flatten", x, flat, 2);
 	x = hidden(net, name[1], hidden(net, name[0], x));
-	return net_classifier(net, name[2], x);
+	return zoo_classifier(net, name[2], x);
 }
 
 Act zoo_alexnet(Net *net, Act x)
@@ -33,10 +33,10 @@ Act zoo_alexnet(Net *net, Act x)
 		{ 10, { .out = 256, .kernel = 3, .stride = 1, .pad = 1, .groups = 1, .bias = true }, 12 },
 	};
 	for (size_t k = 0; k < sizeof features / sizeof *features; k++) {
-		x = net_conv(net, net_numbered(net, "features", features[k].number), x, features[k].c);
-		x = net_relu(net, net_numbered(net, "features", features[k].number + 1), x);
+		x = zoo_conv(net, net_numbered(net, "features", features[k].number), x, features[k].c);
+		x = zoo_relu(net, net_numbered(net, "features", features[k].number + 1), x);
 		if (features[k].pool > 0)
-			x = net_pool(net, net_numbered(net, "features", features[k].pool), x,
+			x = zoo_pool(net, net_numbered(net, "features", features[k].pool), x,
 				(PoolSpec){ .kernel = 3, .stride = 2 });
 	}
 	return top(net, x, 6, (const char *const[]){ "classifier.1", "classifier.4", "classifier.6" });
@@ -49,11 +49,11 @@ static Act vgg(Net *net, Act x, const int convs[5])
 	int number = 0;
 	for (int stage = 0; stage < 5; stage++) {
 		for (int k = 0; k < convs[stage]; k++) {
-			x = net_conv(net, net_numbered(net, "features", number++), x,
+			x = zoo_conv(net, net_numbered(net, "features", number++), x,
 				(ConvSpec){ .out = out[stage], .kernel = 3, .stride = 1, .pad = 1, .groups = 1, .bias = true });
-			x = net_relu(net, net_numbered(net, "features", number++), x);
+			x = zoo_relu(net, net_numbered(net, "features", number++), x);
 		}
-		x = net_pool(net, net_numbered(net, "features", number++), x, (PoolSpec){ .kernel = 2, .stride = 2 });
+		x = zoo_pool(net, net_numbered(net, "features", number++), x, (PoolSpec){ .kernel = 2, .stride = 2 });
 	}
 	return top(net, x, 7, (const char *const[]){ "classifier.0", "classifier.3", "classifier.6" });
 }

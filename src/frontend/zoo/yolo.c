@@ -15,16 +15,16 @@ static Act leaky(Net *net, const char *name, Act x)
 static Act conv(Net *net, int number, Act x, int64_t out)
 {
 	const char *name = net_numbered(net, "conv", number);
-	x = net_conv(net, name, x, (ConvSpec){ .out = out, .kernel = 3, .stride = 1, .pad = 1, .groups = 1 });
-	return leaky(net, net_sub(net, name, "leaky"), net_batch_norm(net, net_sub(net, name, "bn"), x, 1));
+	x = zoo_conv(net, name, x, (ConvSpec){ .out = out, .kernel = 3, .stride = 1, .pad = 1, .groups = 1 });
+	return leaky(net, net_sub(net, name, "leaky"), zoo_batch_norm(net, net_sub(net, name, "bn"), x, 1));
 }
 
 /* Numbers from .. from + n of each anchor. */
 static Act part(Net *net, const char *name, Act x, int64_t from, int64_t n)
 {
-	if (!net->ok)
+	if (!net_ok(net))
 		return x;
-	Shape s = net->dag->value.at[x.value].shape;
+	Shape s = net_shape(net, x);
 	int64_t starts[] = { 0, 0, from, 0, 0 };
 	s.dim[2] = n;
 	Attr attr[] = { attr_ints("starts", starts, 5), attr_ints("sizes", s.dim, 5) };
@@ -33,9 +33,9 @@ static Act part(Net *net, const char *name, Act x, int64_t from, int64_t n)
 
 static Act head(Net *net, Act x)
 {
-	if (!net->ok)
+	if (!net_ok(net))
 		return x;
-	const Shape s = net->dag->value.at[x.value].shape;
+	const Shape s = net_shape(net, x);
 	x = net_reshape(net, "anchors", x, (int64_t[]){ s.dim[0], ANCHORS, 5 + CLASSES, s.dim[2], s.dim[3] }, 5);
 	Act place = net_unary(net, "place", OP_sigmoid, part(net, "place.raw", x, 0, 2), 0.3);
 	Act size = net_unary(net, "size", OP_exp, part(net, "size.raw", x, 2, 2), 2);
@@ -53,7 +53,7 @@ Act zoo_yolo_v2_tiny(Net *net, Act x)
 	for (int k = 0; k < 6; k++) {
 		x = conv(net, k + 1, x, out[k]);
 		if (k < 5)
-			x = net_pool(net, net_numbered(net, "pool", k + 1), x, (PoolSpec){ .kernel = 2, .stride = 2 });
+			x = zoo_pool(net, net_numbered(net, "pool", k + 1), x, (PoolSpec){ .kernel = 2, .stride = 2 });
 	}
 	/* The last pooling keeps the size: nothing is behind the last row and column. */
 	int64_t kernel[] = { 2, 2 }, pads[] = { 0, 0, 1, 1 };
@@ -61,5 +61,5 @@ Act zoo_yolo_v2_tiny(Net *net, Act x)
 	x = net_call(net, "pool.6", OP_max_pool, &x.value, 1, attr, 2, x.square);
 	x = conv(net, 8, conv(net, 7, x, 1024), 1024);
 	const ConvSpec last = { .out = ANCHORS * (5 + CLASSES), .kernel = 1, .stride = 1, .groups = 1, .bias = true };
-	return head(net, net_conv(net, "conv.9", x, last));
+	return head(net, zoo_conv(net, "conv.9", x, last));
 }

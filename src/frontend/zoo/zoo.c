@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+enum { SEED = 2021 };
+
 static const int64_t most_bytes = (int64_t)1 << 40;
 
 static const struct {
@@ -104,12 +106,17 @@ static Dag *load(Arena *a, const char *name, Bytes file, const ModelArgs *args, 
 		row++;
 	if (!input_shape(row, args, &s, err))
 		return NULL;
-	Net net = { .arena = a, .dag = dag_new(a, name), .err = err, .ok = true };
+	Net net;
+	net_open(&net, a, name, SEED, args);
 	Act x = { dag_add_input(net.dag, rows[row].input, takes_tokens(row) ? I64 : F32, s), 1 };
 	if (!check_sizes(net.dag, name, err))
 		return NULL;
 	x = rows[row].build(&net, x);
-	if (!net.ok || !check_sizes(net.dag, name, err))
+	if (!net_ok(&net)) {
+		*err = net.im.err;
+		return NULL;
+	}
+	if (!check_sizes(net.dag, name, err))
 		return NULL;
 	dag_rename(net.dag, x.value, "out");
 	dag_add_output(net.dag, x.value);

@@ -2,7 +2,7 @@
 #ifndef FRONTEND_ZOO_ZOO_H
 #define FRONTEND_ZOO_ZOO_H
 
-#include "frontend/zoo/net.h"
+#include "frontend/zoo/short.h"
 
 #define NETWORK(name, doc, input, ...) Act zoo_##name(Net *net, Act x);
 #include "frontend/zoo/zoo.def"
