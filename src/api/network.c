@@ -1,8 +1,7 @@
 /* Networks: loaded with what the program gives of shapes and constants, and their tasks. See dlc/dlc_network.h. */
-#include "api/session.h"
+#include "api/network.h"
 
 #include "compile/compile.h"
-#include "frontend/frontend.h"
 #include "graph/without.h"
 #include "graph/precision.h"
 
@@ -18,8 +17,8 @@ const char *dlc_precision_name(DlcPrecision p)
 	return (int)p >= 0 && p < DLC_PRECISIONS ? precision_name((Precision)p) : NULL;
 }
 
-/* A tensor of a caller as a constant of the network: compact, copied. */
-static bool read_tensor(Arena *a, const char *name, const DlcTensor *t, BindArg *out, Err *err)
+bool network_read_tensor(
+	Arena *a, const char *name, const DlcTensor *t, bool borrow, BindArg *out, Err *err)
 {
 	_Static_assert((int)DLC_RANK == (int)DAG_MAX_RANK, "a shape is a Shape");
 	int64_t compact = 1;
@@ -38,8 +37,9 @@ static bool read_tensor(Arena *a, const char *name, const DlcTensor *t, BindArg 
 	int64_t bytes = dtype_bytes(type, compact);
 	if (bytes < 0 || (bytes > 0 && t->data == NULL))
 		return fail(err, ERR_INPUT, name, "it has no data, or a type that dlc does not know");
+	const void *data = bytes > 0 ? (const char *)t->data + t->byte_offset : NULL;
 	*out = (BindArg){ .name = arena_printf(a, "%s", name), .type = type, .shape = shape_of(t->ndim, t->shape),
-		.data = bytes > 0 ? arena_copy(a, (const char *)t->data + t->byte_offset, (size_t)bytes) : arena_alloc(a, 1) };
+		.data = data == NULL ? arena_alloc(a, 1) : borrow ? data : arena_copy(a, data, (size_t)bytes) };
 	return true;
 }
 
@@ -52,27 +52,42 @@ static bool offer(const char *input, BindArg *out, void *arg)
 {
 	const Loading *x = arg;
 	DlcTensor t = { 0 };
-	return x->o->offer(input, &t, x->o->offer_arg) != 0 && read_tensor(x->arena, input, &t, out, NULL);
+	return x->o->offer(input, &t, x->o->offer_arg) != 0 && network_read_tensor(x->arena, input, &t, false, out, NULL);
 }
 
-static bool read_options(const Loading *x, ModelArgs *m, Err *err)
+bool network_read_options(DlcSession *s, Arena *a, const DlcLoadOptions *o, ModelArgs *m, Err *err)
 {
-	const DlcLoadOptions *o = x->o;
-	ShapeArg *shape = arena_array(x->arena, ShapeArg, o->nshape + 1);
-	BindArg *bind = arena_array(x->arena, BindArg, o->nbind + 1);
+	ShapeArg *shape = arena_array(a, ShapeArg, o->nshape + 1);
+	BindArg *bind = arena_array(a, BindArg, o->nbind + 1);
 	for (int i = 0; i < o->nshape; i++)
-		shape[i] =
-			(ShapeArg){ arena_printf(x->arena, "%s", o->shape[i].name), shape_of(o->shape[i].rank, o->shape[i].dim) };
+		shape[i] = (ShapeArg){ arena_printf(a, "%s", o->shape[i].name), shape_of(o->shape[i].rank, o->shape[i].dim) };
 	for (int i = 0; i < o->nbind; i++)
-		if (!read_tensor(x->arena, o->bind[i].name, &o->bind[i].tensor, &bind[i], err))
+		if (!network_read_tensor(a, o->bind[i].name, &o->bind[i].tensor, false, &bind[i], err))
 			return false;
-	m->shape = shape;
-	m->nshape = o->nshape;
-	m->bind = bind;
-	m->nbind = o->nbind;
-	m->batch = o->batch;
-	m->seq = o->seq;
-	m->weights = o->weights != NULL ? arena_printf(x->arena, "%s", o->weights) : NULL;
+	*m = (ModelArgs){ .shape = shape,
+		.nshape = o->nshape,
+		.bind = bind,
+		.nbind = o->nbind,
+		.batch = o->batch,
+		.seq = o->seq,
+		.weights = o->weights != NULL ? arena_printf(a, "%s", o->weights) : NULL,
+		.eval = compile_eval,
+		.note = session_note,
+		.note_arg = s };
+	return true;
+}
+
+bool network_make(
+	DlcSession *s, Arena *a, const char *name, Dag *imported, const DlcLoadOptions *o, DlcNetwork **out, Err *err)
+{
+	Dag *converted = dag_copy(a, imported);
+	if (!graph_leave_out(converted, o->without != NULL ? o->without : "", err) ||
+		!graph_precision(converted, (Precision)o->precision, compile_eval, err))
+		return false;
+	DlcNetwork *n = arena_new_of(a, DlcNetwork);
+	*n = (DlcNetwork){ .session = s, .arena = a, .name = arena_printf(a, "%s", name), .dag = converted,
+		.imported = imported, .precision = (Precision)o->precision };
+	*out = n;
 	return true;
 }
 
@@ -83,26 +98,18 @@ static bool load(DlcSession *s, const char *model, const void *bytes, size_t siz
 	static const DlcLoadOptions none;
 	Arena *a = arena_new();
 	Loading x = { a, o != NULL ? o : &none };
-	ModelArgs m = { .eval = compile_eval, .note = session_note, .note_arg = s };
-	if (x.o->offer != NULL) {
-		m.offer = offer;
-		m.offer_arg = &x;
-	}
+	ModelArgs m;
 	Dag *dag = NULL;
-	if (read_options(&x, &m, err))
+	if (network_read_options(s, a, x.o, &m, err)) {
+		m.offer = x.o->offer != NULL ? offer : NULL;
+		m.offer_arg = &x;
 		dag = bytes == NULL ? frontend_load(a, model, &m, err)
 				    : frontend_load_bytes(a, model, (Bytes){ bytes, size }, &m, err);
-	Dag *converted = dag != NULL ? dag_copy(a, dag) : NULL;
-	const char *without = x.o->without != NULL ? x.o->without : "";
-	if (converted == NULL || !graph_leave_out(converted, without, err) ||
-		!graph_precision(converted, (Precision)x.o->precision, compile_eval, err)) {
+	}
+	if (dag == NULL || !network_make(s, a, model, dag, x.o, out, err)) {
 		arena_free(a);
 		return false;
 	}
-	DlcNetwork *n = arena_new_of(a, DlcNetwork);
-	*n = (DlcNetwork){ .session = s, .arena = a, .name = arena_printf(a, "%s", model), .dag = converted,
-		.imported = dag, .precision = (Precision)x.o->precision };
-	*out = n;
 	return true;
 }
 

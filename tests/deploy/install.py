@@ -77,6 +77,10 @@ def main():
     assert SOURCE not in " ".join(flags) and BUILD not in " ".join(flags), flags
     call("cc", "-std=c11", "-Wall", "-Werror", f"{SOURCE}/examples/tune_model.c", *flags, "-o", f"{TMP}/tune_model",
          env=dict(env, PATH=os.environ["PATH"]))
+    call("cc", "-std=c11", "-Wall", "-Werror", f"{SOURCE}/examples/build_model.c", *flags, "-o", f"{TMP}/build_model",
+         env=dict(env, PATH=os.environ["PATH"]))
+    out = call(f"{TMP}/build_model", env={"LD_LIBRARY_PATH": os.path.dirname(find(prefix, "libdlc.so.1"))})
+    assert out == "shares adds up to 1.000\n", out
     # No HOME, no PATH: the library finds its children and targets by its own place.
     print(call(f"{TMP}/tune_model", MODEL, "lib.sqlite",
                env={"LD_LIBRARY_PATH": os.path.dirname(find(prefix, "libdlc.so.1"))}))
