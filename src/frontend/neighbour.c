@@ -4,8 +4,13 @@
 #include "base/text.h"
 
 #include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum { SMALL_FILE = 1 << 20 };
 
@@ -77,5 +82,72 @@ bool neighbour_read(Arena *a, const char *path, Bytes *out, Err *err)
 	arena_at_end(a, unmap, map);
 	bool ok = file_map(path, most_file, map, err);
 	*out = *map;
+	return ok;
+}
+
+bool neighbour_is_plain(const char *s)
+{
+	for (;;) {
+		size_t n = strcspn(s, "/");
+		if (n == 0 || (n == 1 && s[0] == '.') || (n == 2 && s[0] == '.' && s[1] == '.'))
+			return false;
+		if (s[n] == 0)
+			return true;
+		s += n + 1;
+	}
+}
+
+/* Opens folder/a/b/c without following a link; -1 and errno on failure. */
+static int open_below(const char *folder, const char *location)
+{
+	int dir = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	while (dir >= 0) {
+		char part[NAME_MAX + 1];
+		size_t n = strcspn(location, "/");
+		if (n >= sizeof part) {
+			close(dir);
+			errno = ENAMETOOLONG;
+			return -1;
+		}
+		memcpy(part, location, n);
+		part[n] = 0;
+		bool last = location[n] == 0;
+		int flags = O_RDONLY | O_NOFOLLOW | O_CLOEXEC | (last ? O_NONBLOCK : O_DIRECTORY);
+		int next = openat(dir, part, flags);
+		int kept = errno;
+		close(dir);
+		errno = kept;
+		if (last)
+			return next;
+		dir = next;
+		location += n + 1;
+	}
+	return -1;
+}
+
+bool neighbour_read_below(Arena *a, const char *folder, const char *location, Bytes *out, Err *err)
+{
+	struct stat st;
+	Bytes *map = arena_new_of(a, Bytes);
+	int fd = open_below(folder, location);
+	if (fd < 0)
+		return fail(err, ERR_INPUT, NULL, "cannot be opened: %s",
+			errno == ELOOP     ? "it is a link, which could lead out of the model's folder"
+			: errno == ENOTDIR ? "a part of its path is no folder of its own"
+							   : strerror(errno));
+	*out = *map = (Bytes){ 0 };
+	bool ok = fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
+	if (!ok)
+		fail(err, ERR_INPUT, NULL, "is not a regular file");
+	if (ok && st.st_size > 0) {
+		void *p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+		if (p == MAP_FAILED) {
+			ok = fail(err, ERR_DEVICE, NULL, "cannot be read: %s", strerror(errno));
+		} else {
+			*out = *map = (Bytes){ p, (size_t)st.st_size };
+			arena_at_end(a, unmap, map);
+		}
+	}
+	close(fd);
 	return ok;
 }

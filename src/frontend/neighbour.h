@@ -1,6 +1,6 @@
 /*
  * Files that belong together: weights beside their description, as frameworks save them. Paths are the user's own, so
- * links are followed; what a file names inside of itself is opened by its front end, which must not follow them.
+ * links are followed. What a file names inside of itself is read below its folder only, and no link is followed.
  */
 #ifndef FRONTEND_NEIGHBOUR_H
 #define FRONTEND_NEIGHBOUR_H
@@ -15,5 +15,9 @@ const char *neighbour_ending(Arena *a, const char *path, const char *ending, con
 const char *neighbour_last(Arena *a, const char *path, const char *begin, const char *end);
 /* A file's content. A large one is mapped as long as the arena lives, because the Dag borrows weights from it. */
 bool neighbour_read(Arena *a, const char *path, Bytes *out, Err *err);
+/* A relative path without empty, "." or ".." parts. */
+bool neighbour_is_plain(const char *location);
+/* The regular file folder/location, mapped as long as the arena lives. A failure reads "cannot be opened: ...". */
+bool neighbour_read_below(Arena *a, const char *folder, const char *location, Bytes *out, Err *err);
 
 #endif

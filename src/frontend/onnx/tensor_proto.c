@@ -1,87 +1,14 @@
 /*
  * Turns a TensorProto into type, shape and little-endian bytes. Its data are in raw_data, in one of the
  * typed lists, or in another file of the model's folder. Each size is compared with the dimensions before it
- * is used. External files are opened folder by folder without following links, so that a model cannot read
- * files outside its folder.
+ * is used. External files lie in the model's folder or below it.
  */
+#include "frontend/neighbour.h"
 #include "frontend/onnx/onnx.h"
 #include "frontend/onnx/proto.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <stdint.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-/* Opens folder/a/b/c without following a link; -1 and errno on failure. */
-static int open_below(const char *folder, const char *location)
-{
-	int dir = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	while (dir >= 0) {
-		char part[NAME_MAX + 1];
-		size_t n = strcspn(location, "/");
-		if (n >= sizeof part) {
-			close(dir);
-			errno = ENAMETOOLONG;
-			return -1;
-		}
-		memcpy(part, location, n);
-		part[n] = 0;
-		bool last = location[n] == 0;
-		int flags = O_RDONLY | O_NOFOLLOW | O_CLOEXEC | (last ? O_NONBLOCK : O_DIRECTORY);
-		int next = openat(dir, part, flags);
-		int kept = errno;
-		close(dir);
-		errno = kept;
-		if (last)
-			return next;
-		dir = next;
-		location += n + 1;
-	}
-	return -1;
-}
-
-/* A relative path without empty, "." or ".." parts. */
-static bool is_plain_path(const char *s)
-{
-	for (;;) {
-		size_t n = strcspn(s, "/");
-		if (n == 0 || (n == 1 && s[0] == '.') || (n == 2 && s[0] == '.' && s[1] == '.'))
-			return false;
-		if (s[n] == 0)
-			return true;
-		s += n + 1;
-	}
-}
-
-/* The map stays until the process ends, as the model's does. */
-static bool map_below(const char *folder, const char *location, const char *what, Bytes *out, Err *err)
-{
-	int fd = open_below(folder, location);
-	if (fd < 0)
-		return fail(err, ERR_INPUT, NULL, "%s: its data file '%s' cannot be opened: %s", what, location,
-			errno == ELOOP     ? "it is a link, which could lead out of the model's folder"
-			: errno == ENOTDIR ? "a part of its path is no folder of its own"
-							   : strerror(errno));
-	struct stat st;
-	*out = (Bytes){ 0 };
-	bool ok = fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
-	if (!ok)
-		fail(err, ERR_INPUT, NULL, "%s: its data file '%s' is not a regular file", what, location);
-	if (ok && st.st_size > 0) {
-		void *p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-		if (p == MAP_FAILED)
-			ok = fail(
-				err, ERR_DEVICE, NULL, "%s: its data file '%s' cannot be read: %s", what, location, strerror(errno));
-		else
-			*out = (Bytes){ p, (size_t)st.st_size };
-	}
-	close(fd);
-	return ok;
-}
 
 static bool find_file(Arena *a, OnnxFiles *files, const char *location, const char *what, Bytes *out, Err *err)
 {
@@ -90,8 +17,9 @@ static bool find_file(Arena *a, OnnxFiles *files, const char *location, const ch
 			*out = files->file.at[k].map;
 			return true;
 		}
-	if (!map_below(files->folder, location, what, out, err))
-		return false;
+	Err why = { 0 };
+	if (!neighbour_read_below(a, files->folder, location, out, &why))
+		return fail(err, why.code, NULL, "%s: its data file '%s' %s", what, location, why.text);
 	struct OnnxFile f = { location, *out };
 	vec_push(a, &files->file, f);
 	return true;
@@ -117,7 +45,7 @@ static bool read_external(
 			"%s: its data are in another file, '%s', which cannot be read "
 			"from here",
 			what, location);
-	if (!is_plain_path(location))
+	if (!neighbour_is_plain(location))
 		return fail(err, ERR_INPUT, NULL,
 			"%s: its data file '%s' is not a path inside the model's "
 			"folder",
