@@ -6,9 +6,7 @@
 
 #include "base/wire.h"
 
-#include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 enum { LOOK = 1 << 16 };
 
@@ -114,32 +112,12 @@ Foreign foreign_by_signature(Bytes file)
 	return named(what != NULL ? what : by_text(file));
 }
 
-/*
- * Top-level fields. CoreML: 1 (varint), 2 description, from 200 on the kind of model. The last
- * field of a cut file counts.
- */
+/* Top-level fields. The last field of a cut file counts. */
 Foreign foreign_by_fields(Bytes file)
 {
-	bool nodes = false, coreml = false;
+	bool nodes = false;
 	WireItem it;
-	for (int k = 0; k < 4096 && wire_next(&file, &it); k++) {
+	for (int k = 0; k < 4096 && wire_next(&file, &it); k++)
 		nodes |= it.number == 1 && it.type == 2;
-		coreml |= it.number >= 200 && it.number < 3000 && it.type == 2;
-	}
-	if (coreml)
-		return named("a CoreML model");
 	return named(nodes ? "a protobuf model of an unknown kind" : NULL);
-}
-
-static bool has_file(const char *folder, const char *name)
-{
-	char path[4096];
-	struct stat st;
-	int n = snprintf(path, sizeof path, "%s/%s", folder, name);
-	return n > 0 && (size_t)n < sizeof path && stat(path, &st) == 0;
-}
-
-Foreign foreign_folder(const char *path)
-{
-	return named(has_file(path, "Manifest.json") ? "a CoreML package" : NULL);
 }

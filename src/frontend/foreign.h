@@ -15,7 +15,5 @@ typedef struct Foreign {
 Foreign foreign_by_signature(Bytes file);
 /* By the fields of a protobuf message, which has no signature. */
 Foreign foreign_by_fields(Bytes file);
-/* By the names of the files in the folder. */
-Foreign foreign_folder(const char *path);
 
 #endif

@@ -122,16 +122,12 @@ static bool refuse_name(Arena *a, const char *model, Err *err)
 }
 
 /* The format of a folder. */
-static const Format *format_of_folder(Arena *a, const char *path, Err *err)
+static const Format *format_of_folder(const char *path, Err *err)
 {
 	for (int k = 0; k < NFORMAT; k++)
 		if (formats[k]->recognise_folder != NULL && formats[k]->recognise_folder(path))
 			return formats[k];
-	Foreign what = foreign_folder(path);
-	if (what.name != NULL)
-		refuse_foreign(a, path, &what, err);
-	else
-		fail(err, ERR_INPUT, path, "is a folder; name a model file in it");
+	fail(err, ERR_INPUT, path, "is a folder; name a model file in it");
 	return NULL;
 }
 
@@ -160,7 +156,7 @@ Dag *frontend_load(Arena *a, const char *model, const ModelArgs *args, Err *err)
 		return NULL;
 	}
 	if (there && S_ISDIR(st.st_mode))
-		return load(a, format_of_folder(a, model, err), model, file, args, err);
+		return load(a, format_of_folder(model, err), model, file, args, err);
 	if (!neighbour_read(a, model, &file, err))
 		return NULL;
 	return load(a, format_of_content(a, model, file, err), model, file, args, err);

@@ -25,7 +25,7 @@ static const struct {
 	  "def",
 		14, "is a protobuf model of an unknown kind" },
 	{ "\x08\x01\x12\x03\x0a\x01\x61", 7, "damaged at byte 6, in MetaGraphDef" },
-	{ "\x08\x01\x12\x00\xa2\x1f\x00", 7, "is a CoreML model" },
+	{ "\x08\x01\x12\x00\xa2\x1f\x00", 7, "it has no results" },
 	{ "\x08\x08\x12\x07pyt", 7, "damaged at byte 2, in ModelProto" },
 	{ "\x08\x08\x3a\x00\x42\x02\x10\x0d", 8, "the model has no results" },
 	{ "\xff\xfe\xfd\xfc", 4, "is not a model that this version knows" },

@@ -1,0 +1,516 @@
+/* CoreML: real files against the results of their frameworks, layers made here, what is refused, damaged files. */
+#include "evaluate.h"
+#include "folder.h"
+
+#include "base/rng.h"
+#include "frontend/coreml/mil.h"
+
+#include <math.h>
+
+/* ---- models made here */
+
+typedef struct Made {
+	Arena *a;
+	CoremlModel model;
+	CoremlDescription about;
+	CoremlNetwork net;
+} Made;
+
+static Bytes bytes_of(Arena *a, const WireMessage *m, const void *message)
+{
+	Text t = { .arena = a };
+	wire_write(&t, m, message);
+	return (Bytes){ (const unsigned char *)text_str(&t), t.n };
+}
+
+static void put_varint(Text *t, uint64_t x)
+{
+	for (; x >= 128; x >>= 7)
+		text_put(t, (char[]){ (char)(x | 128) }, 1);
+	text_put(t, (char[]){ (char)x }, 1);
+}
+
+/* An array of floats; no dimensions: it declares none. */
+static CoremlFeature array_of(Arena *a, const char *name, int rank, const int64_t *dim)
+{
+	CoremlFeature f = { .name = name, .type = arena_new_of(a, CoremlType) };
+	f.type->multiArrayType = arena_new_of(a, CoremlArray);
+	f.type->multiArrayType->dataType = 65568;
+	f.type->multiArrayType->has = 1u << CoremlArray_dataType;
+	for (int k = 0; k < rank; k++)
+		vec_push(a, &f.type->multiArrayType->shape, dim[k]);
+	return f;
+}
+
+static void make(Made *m, Arena *a, int version)
+{
+	*m = (Made){ .a = a };
+	m->model.specificationVersion = version;
+	m->model.description = &m->about;
+	m->model.neuralNetwork = &m->net;
+	m->net.arrayInputShapeMapping = m->net.imageInputShapeMapping = version >= 4;
+}
+
+/* A layer of one result; inputs are names with blanks between them. */
+static void add_layer(Made *m, uint32_t field, const char *in, const char *out, const void *params)
+{
+	CoremlLayer l = { .name = arena_printf(m->a, "l%zu", m->net.layers.n) };
+	for (size_t n; *in != 0; in += n + (in[n] == ' ')) {
+		n = strcspn(in, " ");
+		vec_push(m->a, &l.input, arena_printf(m->a, "%.*s", (int)n, in));
+	}
+	vec_push(m->a, &l.output, out);
+	Bytes own = params != NULL ? bytes_of(m->a, coreml_kind_of(field)->message, params) : (Bytes){ NULL, 0 };
+	Text t = { .arena = m->a };
+	wire_write(&t, &CoremlLayer_message, &l);
+	put_varint(&t, (uint64_t)field << 3 | 2);
+	put_varint(&t, own.n);
+	if (own.n > 0)
+		text_put(&t, (const char *)own.at, own.n);
+	vec_push(m->a, &m->net.layers, ((Bytes){ (const unsigned char *)text_str(&t), t.n }));
+}
+
+static Bytes made(Made *m)
+{
+	return bytes_of(m->a, &CoremlModel_message, &m->model);
+}
+
+static CoremlWeight *floats(Arena *a, const float *x, size_t n)
+{
+	CoremlWeight *w = arena_new_of(a, CoremlWeight);
+	w->floatValue = (Bytes){ (const unsigned char *)x, n * sizeof *x };
+	return w;
+}
+
+static const void *run(Arena *a, Dag *d, const void *x)
+{
+	Err err = { 0 };
+	ck_assert_msg(dag_check(d, &err), "%s", err.text);
+	void **out = evaluate(a, d, (const void *const[]){ x, x, x }, &err);
+	ck_assert_msg(out != NULL, "%s", err.text);
+	return out[0];
+}
+
+static Dag *load(Made *m, const ModelArgs *args)
+{
+	Err err = { 0 };
+	Dag *d = frontend_load_bytes(m->a, "m.mlmodel", made(m), args, &err);
+	ck_assert_msg(d != NULL, "%s: %s\n%s", err.place, err.text, err.items);
+	return d;
+}
+
+static void check_shape(const Dag *d, const char *want)
+{
+	char text[160];
+	ck_assert_str_eq(shape_str(d->value.at[d->output.at[0]].shape, text), want);
+}
+
+/* ---- weights in all forms */
+
+static void make_product(Made *m, Arena *a, CoremlWeight *w)
+{
+	CoremlInnerProduct *p = arena_new_of(a, CoremlInnerProduct);
+	make(m, a, 4);
+	*p = (CoremlInnerProduct){ .inputChannels = 4, .outputChannels = 2, .weights = w };
+	vec_push(a, &m->about.input, array_of(a, "x", 2, (int64_t[]){ 1, 4 }));
+	vec_push(a, &m->about.output, array_of(a, "y", 0, NULL));
+	add_layer(m, 140, "x", "y", p);
+}
+
+/* Codes of 3 bits, 1 2 3 4 5 6 7 0, the first in the highest bits. */
+static const unsigned char codes3[] = { 0x29, 0xcb, 0xb8 };
+static const unsigned char halves[] = { 0, 0x3c, 0, 0x40, 0, 0xc0, 0, 0x38, 0, 0xbc, 0, 0x3c, 0, 0x3c, 0, 0x44 };
+static const unsigned char bytes8[] = { 0, 1, 2, 3, 255, 254, 10, 20 };
+
+START_TEST(weights_in_all_forms)
+{
+	static const float table[] = { 0, 1, -1, 2, -2, 0.5f, -0.5f, 4 }, scale[] = { 0.5f, 2 }, bias[] = { 1, -1 };
+	static const struct {
+		const char *form;
+		float want[2]; /* of x = 1, 2, 3, 4 */
+	} rows[] = { { "half", { 1 + 4 - 6 + 2, -1 + 2 + 3 + 16 } },
+		{ "linear", { 0 + 1 + 3 + 6 + 10, 2 * (255 + 2 * 254 + 30 + 80) - 10 } },
+		{ "int8", { 0 + 1 + 3 + 6 + 10, 2 * (-1 - 4 + 30 + 80) - 10 } },
+		{ "table", { 1 - 2 + 6 - 8, 0.5f - 1 + 12 + 0 } } };
+	Arena *a = arena_new();
+	const float x[] = { 1, 2, 3, 4 };
+	CoremlWeight w = { 0 };
+	CoremlQuantization q = { .numberOfBits = 8 };
+	CoremlLinear l = { .scale = { (float *)(uintptr_t)scale, 2, 2 }, .bias = { (float *)(uintptr_t)bias, 2, 2 } };
+	CoremlTable t = { .floatValue = { (float *)(uintptr_t)table, 8, 8 } };
+	w.quantization = _i == 0 ? NULL : &q;
+	q.linearQuantization = _i == 1 || _i == 2 ? &l : NULL;
+	q.lookupTableQuantization = _i == 3 ? &t : NULL;
+	q.numberOfBits = _i == 3 ? 3 : 8;
+	if (_i == 0)
+		w.float16Value = (Bytes){ halves, sizeof halves };
+	else if (_i == 2)
+		w.int8RawValue = (Bytes){ bytes8, sizeof bytes8 };
+	else
+		w.rawValue = _i == 3 ? (Bytes){ codes3, sizeof codes3 } : (Bytes){ bytes8, sizeof bytes8 };
+	Made m;
+	make_product(&m, a, &w);
+	const float *y = run(a, load(&m, NULL), x);
+	for (int k = 0; k < 2; k++)
+		ck_assert_msg(fabsf(y[k] - rows[_i].want[k]) < 1e-4f, "%s %d: %g", rows[_i].form, k, (double)y[k]);
+	arena_free(a);
+}
+END_TEST
+
+/* ---- networks of five dimensions */
+
+static void make_convolution(Made *m, Arena *a, bool image)
+{
+	static const float w[] = { 1, 0, 0, 0, 0, 2 };
+	CoremlConvolution *p = arena_new_of(a, CoremlConvolution);
+	make(m, a, 1);
+	*p = (CoremlConvolution){ .outputChannels = 2, .kernelChannels = 3, .weights = floats(a, w, 6) };
+	vec_push(a, &p->kernelSize, 1);
+	vec_push(a, &p->kernelSize, 1);
+	p->valid = arena_new_of(a, CoremlValidPadding);
+	vec_push(a, &m->about.input, array_of(a, "x", 3, (int64_t[]){ 3, 2, 2 }));
+	if (image) {
+		CoremlType *t = m->about.input.at[0].type;
+		t->multiArrayType = NULL;
+		t->imageType = arena_new_of(a, CoremlImage);
+		*t->imageType = (CoremlImage){ .width = 2, .height = 2, .colorSpace = 20 };
+	}
+	vec_push(a, &m->about.output, array_of(a, "y", 0, NULL));
+	add_layer(m, 100, "x", "y", p);
+}
+
+START_TEST(arrays_of_five_dimensions)
+{
+	static const struct {
+		int64_t batch, seq;
+		int rank;
+		int64_t shape[5];
+		const char *want;
+	} rows[] = { { 0, 0, 0, { 0 }, "2x2x2" }, { 4, 0, 0, { 0 }, "4x2x2x2" }, { 0, 5, 0, { 0 }, "5x1x2x2x2" },
+		{ 3, 5, 0, { 0 }, "5x3x2x2x2" }, { 0, 0, 4, { 6, 3, 2, 2 }, "6x2x2x2" },
+		{ 0, 0, 5, { 2, 6, 3, 2, 2 }, "2x6x2x2x2" } };
+	Arena *a = arena_new();
+	Made m;
+	make_convolution(&m, a, false);
+	ShapeArg shape = { "x", shape_of(rows[_i].rank, rows[_i].shape) };
+	Dag *d = load(
+		&m, &(ModelArgs){ .batch = rows[_i].batch, .seq = rows[_i].seq, .shape = &shape, .nshape = rows[_i].rank > 0 });
+	check_shape(d, rows[_i].want);
+	arena_free(a);
+}
+END_TEST
+
+/* Scale and biases of an image, in the order of its channels. */
+START_TEST(images_are_preprocessed)
+{
+	Arena *a = arena_new();
+	Made m;
+	float x[12];
+	make_convolution(&m, a, true);
+	CoremlScaler s = { .channelScale = 2, .redBias = -1, .greenBias = 5, .blueBias = 3 };
+	CoremlPreprocessing p = { .featureName = "x", .scaler = &s };
+	vec_push(a, &m.net.preprocessing, p);
+	for (int k = 0; k < 12; k++)
+		x[k] = (float)k;
+	for (int bgr = 0; bgr < 2; bgr++) {
+		m.about.input.at[0].type->imageType->colorSpace = bgr ? 30 : 20;
+		Dag *d = load(&m, NULL);
+		check_shape(d, "1x2x2x2");
+		const float *y = run(a, d, x);
+		for (int k = 0; k < 4; k++) {
+			ck_assert_float_eq(y[k], 2 * x[k] + (bgr ? 3 : -1));
+			ck_assert_float_eq(y[4 + k], 2 * (2 * x[8 + k] + (bgr ? -1 : 3)));
+		}
+	}
+	Dag *d = load(&m, &(ModelArgs){ .batch = 3 });
+	check_shape(d, "3x2x2x2");
+	arena_free(a);
+}
+END_TEST
+
+/* ---- real files */
+
+static const char *shared(Arena *a, const char *name)
+{
+	const char *data = getenv("DLC_TEST_DATA");
+	return arena_printf(a, "%s/models/coreml/%s", data != NULL ? data : SOURCE_ROOT "/../shared", name);
+}
+
+/* The f32 elements at the end of an .npy file; NULL: there is none. */
+static const float *read_npy(Arena *a, const char *path, size_t *n)
+{
+	Bytes b;
+	Err err = { 0 };
+	if (!file_read(a, path, 1 << 26, &b, &err) || b.n < 10)
+		return NULL;
+	size_t head = 10 + b.at[8] + 256u * b.at[9];
+	ck_assert(head <= b.n && strstr((const char *)b.at + 10, "'<f4'") != NULL);
+	*n = (b.n - head) / sizeof(float);
+	return arena_copy(a, b.at + head, b.n - head);
+}
+
+static const char *const networks[] = { "mixed_layers.mlmodel", "squeezenet1_1.mlmodel", "mobilenet_v2_025.mlmodel",
+	"mixed_layers.mlpackage", "squeezenet1_1.mlpackage", "mobilenet_v2_025.mlpackage" };
+
+START_TEST(networks_give_the_results)
+{
+	Arena *a = arena_new();
+	Err err = { 0 };
+	size_t n = 0, want_n = 0;
+	const char *name = networks[_i], *base = arena_printf(a, "%.*s", (int)strcspn(name, "."), name);
+	const float *x = read_npy(a, shared(a, arena_printf(a, "generated/%s.data.npy", base)), &n);
+	const float *want = read_npy(a, shared(a, arena_printf(a, "generated/%s.out.npy", base)), &want_n);
+	if (x == NULL || want == NULL) {
+		suite_skip(name, "no models in DLC_TEST_DATA");
+		arena_free(a);
+		return;
+	}
+	Dag *d = frontend_load(a, shared(a, arena_printf(a, "generated/%s", name)), NULL, &err);
+	ck_assert_msg(d != NULL, "%s: %s\n%s", err.place, err.text, err.items);
+	ck_assert_str_eq(d->value.at[d->input.at[0]].name, "data");
+	const float *y = run(a, d, x);
+	float most = 0;
+	for (size_t k = 0; k < want_n; k++)
+		most = fmaxf(most, fabsf(want[k]));
+	ck_assert_int_eq(shape_elements(d->value.at[d->output.at[0]].shape), (int64_t)want_n);
+	for (size_t k = 0; k < want_n; k++)
+		ck_assert_float_eq_tol(y[k], want[k], 1e-4f * most);
+	arena_free(a);
+}
+END_TEST
+
+static int notes;
+
+static void count_note(const char *sentence, void *arg)
+{
+	(void)arg;
+	notes += strstr(sentence, "class label 'classLabel' is left out") != NULL;
+}
+
+/* The network of tests/frontend/test_keras.c in the other format: the same numbers, which the scaler divides by 255. */
+START_TEST(one_network_in_two_formats)
+{
+	static const float want[] = { 0.0048031006f, 0.0020345347f, 0.42252874f, 0.038738187f, 0.00099638756f,
+		0.0094423369f, 0.0024170815f, 0.00050867739f, 0.50708461f, 0.011446353f };
+	Arena *a = arena_new();
+	Err err = { 0 };
+	const char *path = shared(a, "mnist-coreml/MNIST.mlmodel");
+	float x[28 * 28];
+	if (access(path, R_OK) != 0) {
+		suite_skip("mnist", "no models in DLC_TEST_DATA");
+	} else {
+		for (int k = 0; k < LEN(x); k++)
+			x[k] = (float)(k * 37 % 101) / 100 * 255;
+		notes = 0;
+		Dag *d = frontend_load(a, path, &(ModelArgs){ .note = count_note }, &err);
+		ck_assert_msg(d != NULL, "%s: %s\n%s", err.place, err.text, err.items);
+		ck_assert_int_eq(notes, 1);
+		ck_assert_str_eq(d->value.at[d->output.at[0]].name, "output");
+		check_shape(d, "1x10");
+		const float *y = run(a, d, x);
+		for (int k = 0; k < LEN(want); k++)
+			ck_assert_float_eq_tol(y[k], want[k], 1e-5);
+	}
+	arena_free(a);
+}
+END_TEST
+
+/* docs/coreml.md names each layer and each operator that has a row. */
+START_TEST(rows_are_documented)
+{
+	Arena *a = arena_new();
+	Err err = { 0 };
+	Bytes page;
+	ck_assert_msg(file_read(a, SOURCE_ROOT "/docs/coreml.md", 1 << 20, &page, &err), "%s", err.text);
+	const NodeRow *const *lists[] = { coreml_network_format.lists + 1, mil_format.lists };
+	for (int i = 0; i < 2; i++)
+		for (const NodeRow *const *list = lists[i]; *list != NULL; list++)
+			for (const NodeRow *r = *list; r->name != NULL; r++)
+				ck_assert_msg(strstr((const char *)page.at, arena_printf(a, "`%s`", r->name)) != NULL,
+					"docs/coreml.md lacks `%s`", r->name);
+	arena_free(a);
+}
+END_TEST
+
+/* ---- packages */
+
+/* A folder of a package, whose model is y = x + w, with w at an offset of a file of weights. */
+static Bytes program(Arena *a, const char *file, int64_t offset)
+{
+	MilSize *size = arena_new_of(a, MilSize);
+	MilType *type = arena_new_of(a, MilType);
+	MilDimension dim = { .constant = size };
+	type->tensorType = arena_new_of(a, MilTensorType);
+	size->size = 3;
+	type->tensorType->dataType = 11;
+	type->tensorType->rank = 1;
+	vec_push(a, &type->tensorType->dimensions, dim);
+	MilBlob *blob = arena_new_of(a, MilBlob);
+	*blob = (MilBlob){ .fileName = file, .offset = offset };
+	MilValue *value = arena_new_of(a, MilValue);
+	*value = (MilValue){ .type = type, .blobFileValue = blob };
+	MilOperation w = { .type = "const" }, add = { .type = "add" };
+	vec_push(a, &w.outputs, ((MilNamed){ .name = "w", .type = type }));
+	vec_push(a, &w.attributes, ((MilAttribute){ .key = "val", .value = value }));
+	vec_push(a, &add.outputs, ((MilNamed){ .name = "y", .type = type }));
+	for (int k = 0; k < 2; k++) {
+		MilArgument *arg = arena_new_of(a, MilArgument);
+		vec_push(a, &arg->arguments, ((MilBinding){ .name = k == 0 ? "x" : "w" }));
+		vec_push(a, &add.inputs, ((MilInput){ .key = k == 0 ? "x" : "y", .value = arg }));
+	}
+	MilBlock *block = arena_new_of(a, MilBlock);
+	vec_push(a, &block->operations, w);
+	vec_push(a, &block->operations, add);
+	vec_push(a, &block->outputs, "y");
+	MilFunction *fn = arena_new_of(a, MilFunction);
+	fn->opset = "CoreML7";
+	vec_push(a, &fn->inputs, ((MilNamed){ .name = "x", .type = type }));
+	vec_push(a, &fn->block_specializations, ((MilSpecialization){ .key = "CoreML7", .value = block }));
+	MilProgram p = { .version = 1 };
+	vec_push(a, &p.functions, ((MilFunctionEntry){ .key = "main", .value = fn }));
+	CoremlModel m = { .specificationVersion = 8, .description = arena_new_of(a, CoremlDescription) };
+	m.mlProgram = bytes_of(a, &MilProgram_message, &p);
+	return bytes_of(a, &CoremlModel_message, &m);
+}
+
+/* 64 bytes of a header, 64 about the value, and its bytes. */
+static void make_weights(unsigned char *file, uint32_t magic, uint64_t size, uint64_t from)
+{
+	static const float w[] = { 1, 2, 3 };
+	memset(file, 0, 140);
+	memcpy(file + 64, &magic, 4);
+	memcpy(file + 72, &size, 8);
+	memcpy(file + 80, &from, 8);
+	memcpy(file + 128, w, sizeof w);
+}
+
+#define MANIFEST(id, path) "{\"itemInfoEntries\":{\"a\":{\"path\":\"" path "\"}},\"rootModelIdentifier\":\"" id "\"}"
+#define USUAL MANIFEST("a", "c/m.mlmodel")
+
+/* The package of the test's folder; `link` is made of a link to the weights instead of a file. */
+static const char *make_package(
+	Arena *a, const char *manifest, const char *name, int64_t offset, const unsigned char *weights, bool link)
+{
+	Bytes m = program(a, name, offset);
+	const char *const folders[] = { "p.mlpackage", "p.mlpackage/Data", "p.mlpackage/Data/c", "p.mlpackage/Data/c/w" };
+	for (int k = 0; k < LEN(folders); k++)
+		mkdir(in_folder(a, folders[k]), 0777);
+	save_bytes(in_folder(a, "p.mlpackage/Manifest.json"), manifest, strlen(manifest));
+	save_bytes(in_folder(a, "p.mlpackage/Data/c/m.mlmodel"), m.at, m.n);
+	const char *file = in_folder(a, link ? "outside.bin" : "p.mlpackage/Data/c/w/weight.bin");
+	save_bytes(file, weights, 140);
+	if (link)
+		ck_assert_int_eq(symlink(file, in_folder(a, "p.mlpackage/Data/c/w/weight.bin")), 0);
+	return in_folder(a, "p.mlpackage");
+}
+
+START_TEST(packages_have_weights_apart)
+{
+	static const float x[] = { 10, 20, 30 };
+	Arena *a = arena_new();
+	Err err = { 0 };
+	unsigned char weights[140];
+	make_weights(weights, 0xdeadbeef, 12, 128);
+	const char *path = make_package(a, USUAL, "@model_path/w/weight.bin", 64, weights, false);
+	Dag *d = frontend_load(a, path, NULL, &err);
+	ck_assert_msg(d != NULL, "%s: %s", err.place, err.text);
+	ck_assert_float_eq(((const float *)run(a, d, x))[2], 33);
+	/* The model of the package alone. */
+	d = frontend_load(a, in_folder(a, "p.mlpackage/Data/c/m.mlmodel"), NULL, &err);
+	ck_assert_msg(d != NULL, "%s: %s", err.place, err.text);
+	arena_free(a);
+}
+END_TEST
+
+static const struct {
+	const char *manifest, *name;
+	int64_t offset;
+	uint32_t magic;
+	uint64_t size, from;
+	bool link;
+	const char *why;
+} bad_packages[] = {
+	{ "{", "w/weight.bin", 64, 0xdeadbeef, 12, 128, false, "expected" },
+	{ "{}", "w/weight.bin", 64, 0xdeadbeef, 12, 128, false, "rootModelIdentifier" },
+	{ MANIFEST("b", "c/m.mlmodel"), "w/weight.bin", 64, 0xdeadbeef, 12, 128, false, "has no item 'b'" },
+	{ MANIFEST("a", "../m.mlmodel"), "w/weight.bin", 64, 0xdeadbeef, 12, 128, false, "leads out of the package" },
+	{ MANIFEST("a", "/etc/passwd"), "w/weight.bin", 64, 0xdeadbeef, 12, 128, false, "leads out of the package" },
+	{ MANIFEST("a", "c/n.mlmodel"), "w/weight.bin", 64, 0xdeadbeef, 12, 128, false, "cannot be opened: No such file" },
+	{ MANIFEST("a", "c"), "w/weight.bin", 64, 0xdeadbeef, 12, 128, false, "is not a regular file" },
+	{ USUAL, "../../../x", 64, 0xdeadbeef, 12, 128, false, "leads out of the model's folder" },
+	{ USUAL, "@model_path//etc/passwd", 64, 0xdeadbeef, 12, 128, false, "leads out of the model's folder" },
+	{ USUAL, "w/other.bin", 64, 0xdeadbeef, 12, 128, false, "'w/other.bin' cannot be opened" },
+	{ USUAL, "w/weight.bin", 64, 0xdeadbeef, 12, 128, true, "it is a link" },
+	{ USUAL, "w/weight.bin", 100, 0xdeadbeef, 12, 128, false, "its data begin at byte 100 of a file of 140 bytes" },
+	{ USUAL, "w/weight.bin", -64, 0xdeadbeef, 12, 128, false, "its data begin at byte 18446744073709551552" },
+	{ USUAL, "w/weight.bin", 64, 0xdeadbeee, 12, 128, false, "no data begin at byte 64" },
+	{ USUAL, "w/weight.bin", 64, 0xdeadbeef, 13, 128, false, "its data are 13 bytes, but its shape needs 12" },
+	{ USUAL, "w/weight.bin", 64, 0xdeadbeef, 12, 129, false, "lie behind the end of their file of 140 bytes" },
+	{ USUAL, "w/weight.bin", 64, 0xdeadbeef, 12, UINT64_MAX - 4, false, "lie behind the end of their file" },
+};
+
+START_TEST(packages_are_refused)
+{
+	Arena *a = arena_new();
+	Err err = { 0 };
+	unsigned char weights[140];
+	make_weights(weights, bad_packages[_i].magic, bad_packages[_i].size, bad_packages[_i].from);
+	const char *path = make_package(
+		a, bad_packages[_i].manifest, bad_packages[_i].name, bad_packages[_i].offset, weights, bad_packages[_i].link);
+	ck_assert(frontend_load(a, path, NULL, &err) == NULL);
+	ck_assert_msg(strstr(err.text, bad_packages[_i].why) != NULL || strstr(err.place, bad_packages[_i].why) != NULL,
+		"%d: %s: %s", _i, err.place, err.text);
+	arena_free(a);
+}
+END_TEST
+
+/* ---- damage */
+
+static void load_damaged(Arena *a, Rng *rng, Bytes b)
+{
+	Err err = { 0 };
+	unsigned char *at = arena_copy(a, b.at, b.n);
+	for (int flips = (int)rng_below(rng, 8); flips >= 0; flips--)
+		at[rng_below(rng, rng_below(rng, 2) ? b.n : b.n < 600 ? b.n : 600)] ^= (unsigned char)(1u << rng_below(rng, 8));
+	b = (Bytes){ at, rng_below(rng, 4) != 0 ? b.n : rng_below(rng, b.n) };
+	Dag *d = frontend_load_bytes(a, "m.mlmodel", b, NULL, &err);
+	ck_assert((d == NULL) == (err.code != ERR_NONE));
+	ck_assert(d == NULL || dag_check(d, &err));
+}
+
+START_TEST(damaged_files_are_refused)
+{
+	Rng rng = rng_seed((uint64_t)_i + 1);
+	Arena *a = arena_new();
+	Err err = { 0 };
+	Bytes b;
+	if (file_read(a, shared(a, "generated/mixed_layers.mlmodel"), 1 << 26, &b, &err))
+		load_damaged(a, &rng, b);
+	else
+		suite_skip("damage", "no models in DLC_TEST_DATA");
+	if (file_read(
+			a, shared(a, "generated/mixed_layers.mlpackage/Data/com.apple.CoreML/model.mlmodel"), 1 << 26, &b, &err))
+		load_damaged(a, &rng, b);
+	Made m;
+	make_convolution(&m, a, _i % 2 == 0);
+	load_damaged(a, &rng, made(&m));
+	arena_free(a);
+}
+END_TEST
+
+int main(void)
+{
+	TCase *tc = tcase_create("coreml");
+	tcase_set_timeout(tc, 60);
+	tcase_add_checked_fixture(tc, make_folder, remove_folder);
+	tcase_add_loop_test(tc, weights_in_all_forms, 0, 4);
+	tcase_add_loop_test(tc, arrays_of_five_dimensions, 0, 6);
+	tcase_add_test(tc, images_are_preprocessed);
+	tcase_add_loop_test(tc, networks_give_the_results, 0, LEN(networks));
+	tcase_add_test(tc, one_network_in_two_formats);
+	tcase_add_test(tc, rows_are_documented);
+	tcase_add_test(tc, packages_have_weights_apart);
+	tcase_add_loop_test(tc, packages_are_refused, 0, LEN(bad_packages));
+	tcase_add_loop_test(tc, damaged_files_are_refused, 0, suite_count(200, 60, 2000));
+	return run_suite("coreml", tc);
+}
