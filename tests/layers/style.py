@@ -82,7 +82,7 @@ def pattern(phrase):
 def words(path, text, phrases):
     lower = text.lower()
     for phrase, instead, found in phrases:
-        if phrase.lstrip("=").split()[0].lower() not in lower:
+        if not all(w in lower for w in phrase.lstrip("=").lower().split()):
             continue  # most phrases are in no file, and this is faster than the pattern
         for m in found.finditer(text):
             yield Breach("words", path, line_of(text, m.start()), f'says "{phrase.lstrip("=")}": write {instead}')
