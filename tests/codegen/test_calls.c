@@ -6,7 +6,7 @@
 #include "ir/text/ir_text.h"
 #include "ir/verify/verify.h"
 #include "runner.h"
-#include "suite.h"
+#include "code_suite.h"
 
 #include <string.h>
 
@@ -218,5 +218,5 @@ int main(void)
 	TCase *tc = tcase_create("calls");
 	tcase_add_loop_test(tc, calls_mean_what_bodies_do, 0, LEN(sets));
 	tcase_add_test(tc, reports_see_through_calls);
-	return run_suite("codegen-calls", tc);
+	return run_code_suite("codegen-calls", tc);
 }

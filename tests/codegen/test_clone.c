@@ -7,7 +7,7 @@
 #include "ir/walk.h"
 #include "kernels.h"
 #include "runner.h"
-#include "suite.h"
+#include "code_suite.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -124,5 +124,5 @@ int main(void)
 		n++;
 	tcase_add_loop_test(tc, random_sets, 0, 4);
 	tcase_add_loop_test(tc, hand_written, 0, n);
-	return run_suite("codegen-clone", tc);
+	return run_code_suite("codegen-clone", tc);
 }

@@ -10,7 +10,7 @@
 #include "codegen/lower.h"
 #include "ir/text/ir_text.h"
 #include "runner.h"
-#include "suite.h"
+#include "code_suite.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -340,7 +340,7 @@ int main(int argc, char **argv)
 	blessing = argc > 1 && strcmp(argv[1], "--bless") == 0;
 	tcase_add_test(tc, golden_hashes);
 	if (blessing)
-		return run_suite("codegen-bless", tc);
+		return run_code_suite("codegen-bless", tc);
 	tcase_add_loop_test(tc, same_bytes, 0, LEN(golden));
 	tcase_add_loop_test(tc, prefetches_are_code, 0, LEN(prefetching));
 	tcase_add_test(tc, several_threads);
@@ -350,5 +350,5 @@ int main(int argc, char **argv)
 	tcase_add_test(tc, code_of_another_device_is_not_mapped);
 	tcase_add_loop_test(tc, no_calls, 0, LEN(golden_levels));
 	tcase_add_test(tc, damaged_objects);
-	return run_suite("codegen-compile", tc);
+	return run_code_suite("codegen-compile", tc);
 }

@@ -6,7 +6,7 @@
 #include "half.h"
 #include "ir/text/ir_text.h"
 #include "runner.h"
-#include "suite.h"
+#include "code_suite.h"
 
 static const struct {
 	const char *name;
@@ -104,5 +104,5 @@ int main(void)
 	tcase_add_loop_test(tc, the_interpreter, 0, LEN(types));
 	for (int k = 0; runner_levels[k] != NULL; k++)
 		tcase_add_loop_test(tc, compiled_code, k, k + 1);
-	return run_suite("codegen-halves", tc);
+	return run_code_suite("codegen-halves", tc);
 }

@@ -7,7 +7,7 @@
 #include "ir/text/ir_text.h"
 #include "ir/verify/verify.h"
 #include "runner.h"
-#include "suite.h"
+#include "code_suite.h"
 
 #include <string.h>
 
@@ -149,5 +149,5 @@ int main(void)
 	TCase *tc = tcase_create("intrin");
 	tcase_add_loop_test(tc, the_instruction_is_in_the_code, 0, LEN(kernels));
 	tcase_add_loop_test(tc, results_are_the_interpreters, 0, LEN(kernels));
-	return run_suite("codegen-intrin", tc);
+	return run_code_suite("codegen-intrin", tc);
 }

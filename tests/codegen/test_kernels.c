@@ -10,7 +10,7 @@
 #include "ir/query.h"
 #include "kernels.h"
 #include "runner.h"
-#include "suite.h"
+#include "code_suite.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -423,5 +423,5 @@ int main(void)
 	tcase_add_loop_test(tc, what_is_left, 0, rows);
 	tcase_add_loop_test(tc, spills, 0, LEN(spilling));
 	tcase_add_loop_test(tc, rewrites, 0, LEN(rewritten));
-	return run_suite("codegen-kernels", tc);
+	return run_code_suite("codegen-kernels", tc);
 }

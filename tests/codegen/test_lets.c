@@ -6,7 +6,7 @@
 #include "ir/text/ir_text.h"
 #include "ir/verify/verify.h"
 #include "runner.h"
-#include "suite.h"
+#include "code_suite.h"
 
 #include <string.h>
 
@@ -64,5 +64,5 @@ int main(void)
 {
 	TCase *tc = tcase_create("lets");
 	tcase_add_loop_test(tc, each_place_sees_its_own, 0, LEN(texts));
-	return run_suite("lets", tc);
+	return run_code_suite("lets", tc);
 }

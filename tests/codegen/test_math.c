@@ -7,7 +7,7 @@
  */
 #include "codegen/codegen.h"
 #include "ir/text/ir_text.h"
-#include "suite.h"
+#include "code_suite.h"
 #include "tensors.h"
 
 #include <math.h>
@@ -226,5 +226,5 @@ int main(void)
 	tcase_add_loop_test(tc, errors, 0, 2 * LEN(funcs));
 	tcase_add_loop_test(tc, powers, 0, 2);
 	tcase_add_loop_test(tc, specials, 0, 22);
-	return run_suite("codegen-math", tc);
+	return run_code_suite("codegen-math", tc);
 }

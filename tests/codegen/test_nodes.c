@@ -5,7 +5,7 @@
 #include "codegen/codegen.h"
 #include "ir/text/ir_text.h"
 #include "runner.h"
-#include "suite.h"
+#include "code_suite.h"
 
 #include <math.h>
 #include <string.h>
@@ -276,5 +276,5 @@ int main(void)
 	TCase *tc = tcase_create("nodes");
 	for (int k = 0; runner_levels[k] != NULL; k++)
 		tcase_add_loop_test(tc, nodes, k, k + 1);
-	return run_suite("codegen-nodes", tc);
+	return run_code_suite("codegen-nodes", tc);
 }

@@ -7,7 +7,7 @@
 #include "ir/text/ir_text.h"
 #include "ir/verify/verify.h"
 #include "runner.h"
-#include "suite.h"
+#include "code_suite.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -134,11 +134,11 @@ int main(void)
 	TCase *tc = tcase_create("random");
 	if (getenv("DLC_TEST_SEED") != NULL) {
 		tcase_add_test(tc, one_again);
-		return run_suite("codegen-random", tc);
+		return run_code_suite("codegen-random", tc);
 	}
 	tcase_add_loop_test(tc, found_before, 0, LEN(found));
 	tcase_add_loop_test(tc, random_sets, 0, 8);
 	for (int k = 0; runner_levels[k] != NULL; k++)
 		tcase_add_loop_test(tc, random_levels, k, k + 1);
-	return run_suite("codegen-random", tc);
+	return run_code_suite("codegen-random", tc);
 }

@@ -6,7 +6,7 @@
 #include "codegen/codegen.h"
 #include "ir/text/ir_text.h"
 #include "runner.h"
-#include "suite.h"
+#include "code_suite.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -103,5 +103,5 @@ int main(void)
 		tcase_add_loop_test(tc, strides, k, k + 1);
 		tcase_add_loop_test(tc, turns, k, k + 1);
 	}
-	return run_suite("codegen-strides", tc);
+	return run_code_suite("codegen-strides", tc);
 }

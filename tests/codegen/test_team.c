@@ -6,7 +6,7 @@
 #include "ir/random.h"
 #include "ir/text/ir_text.h"
 #include "runner.h"
-#include "suite.h"
+#include "code_suite.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -181,5 +181,5 @@ int main(void)
 	TCase *tc = tcase_create("team");
 	tcase_add_loop_test(tc, random_teams, 0, 5);
 	tcase_add_loop_test(tc, hard_texts, 0, LEN(hard));
-	return run_suite("codegen-team", tc);
+	return run_code_suite("codegen-team", tc);
 }

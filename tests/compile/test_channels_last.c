@@ -3,7 +3,7 @@
  * ask; others cost no estimate. That such networks compute the same is test_networks.c.
  */
 #include "compile/compile.h"
-#include "suite.h"
+#include "code_suite.h"
 
 #include <string.h>
 
@@ -84,5 +84,5 @@ int main(void)
 {
 	TCase *tc = tcase_create("channels_last");
 	tcase_add_loop_test(tc, estimates_decide, 0, LEN(cases));
-	return run_suite("channels-last", tc);
+	return run_code_suite("channels-last", tc);
 }

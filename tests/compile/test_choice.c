@@ -4,7 +4,7 @@
  */
 #include "compile/limited.h"
 #include "compile/recorded.h"
-#include "suite.h"
+#include "code_suite.h"
 
 #include "target/detect.h"
 
@@ -586,5 +586,5 @@ int main(void)
 	tcase_add_loop_test(tc, a_default_that_is_refused_is_replaced, 0, LIMITED_NETWORKS);
 	tcase_add_test(tc, a_default_that_is_refused_keeps_its_blocks);
 	tcase_add_loop_test(tc, what_is_given_gives_way_to_what_is_left, 0, 2);
-	return run_suite("choice", tc);
+	return run_code_suite("choice", tc);
 }

@@ -3,7 +3,7 @@
  * generated. Small shapes of other tests do not reach the limits of schedules; these do. Every target is tried with
  * one of the ten cases; with DLC_TEST_ALL, with all of them.
  */
-#include "suite.h"
+#include "code_suite.h"
 
 #include "compile/compile.h"
 #include "frontend/frontend.h"
@@ -63,5 +63,5 @@ int main(void)
 {
 	TCase *tc = tcase_create("defaults");
 	tcase_add_loop_test(tc, defaults_replay, 0, CASES);
-	return run_suite("defaults", tc);
+	return run_code_suite("defaults", tc);
 }

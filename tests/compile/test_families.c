@@ -3,7 +3,7 @@
  * a classifier), scheduled by default, for a device: what the first OpenCL device computes is what this CPU
  * computes. All kernels are one program, which costs a driver least.
  */
-#include "suite.h"
+#include "code_suite.h"
 
 #include "base/rng.h"
 #include "compile/compile.h"
@@ -229,5 +229,5 @@ int main(void)
 	tcase_add_test(tc, a_bundle_for_a_device_is_made_again);
 	tcase_add_test(tc, a_bundle_has_code_for_several_devices);
 	tcase_add_test(tc, a_bundle_for_a_device_has_one_program);
-	return run_suite("families", tc);
+	return run_code_suite("families", tc);
 }

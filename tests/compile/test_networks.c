@@ -11,7 +11,7 @@
 #include "graph/precision.h"
 #include "ref.h"
 #include "runtime/device.h"
-#include "suite.h"
+#include "code_suite.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -374,5 +374,5 @@ int main(void)
 	tcase_add_test(tc, half_the_bits_make_half_the_bundle);
 	tcase_add_loop_test(tc, on_an_opencl_device, 0, suite_count(6, 2, 50));
 	tcase_add_loop_test(tc, on_a_cuda_device, 0, suite_count(8, 2, 50));
-	return run_suite("networks", tc);
+	return run_code_suite("networks", tc);
 }

@@ -3,7 +3,7 @@
  * one without that, what a lock says whatever they have learnt since. The network computes the same with any.
  */
 #include "compile/recorded.h"
-#include "suite.h"
+#include "code_suite.h"
 
 #include "compile/compile.h"
 #include "compile/lock_file.h"
@@ -274,5 +274,5 @@ int main(void)
 	tcase_add_loop_test(tc, a_lock_names_its_alternatives, 0, 3);
 	tcase_add_loop_test(tc, bad_regions_are_refused, 0, LEN(bad_locks));
 	tcase_add_test(tc, an_alternative_that_is_not_there_is_refused);
-	return run_suite("regions", tc);
+	return run_code_suite("regions", tc);
 }

@@ -4,7 +4,7 @@
  */
 #include "equal.h"
 #include "steps.h"
-#include "suite.h"
+#include "code_suite.h"
 
 #include "codegen/codegen.h"
 #include "schedule/space.h"
@@ -194,5 +194,5 @@ int main(void)
 	tcase_add_loop_test(tc, fixed_traces_equal_the_naive_fn, 0, LEN(fixed));
 	tcase_add_loop_test(tc, chains_are_one_nest, 0, LEN(chains));
 	tcase_add_loop_test(tc, every_second_element_is_read, 0, LEN(seconds));
-	return run_suite("compiled", tc);
+	return run_code_suite("compiled", tc);
 }

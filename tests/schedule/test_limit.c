@@ -5,7 +5,7 @@
  */
 #include "equal.h"
 #include "steps.h"
-#include "suite.h"
+#include "code_suite.h"
 
 #include "base/file.h"
 #include "codegen/lower.h"
@@ -250,5 +250,5 @@ int main(void)
 	tcase_add_loop_test(tc, long_random_traces_end_within_the_limits, 0, 8);
 	tcase_add_loop_test(tc, a_schedule_is_its_canonical_text, 0, 8);
 	tcase_add_test(tc, the_documentation_has_each_limit);
-	return run_suite("limit", tc);
+	return run_code_suite("limit", tc);
 }

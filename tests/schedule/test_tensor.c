@@ -5,7 +5,7 @@
  */
 #include "equal.h"
 #include "steps.h"
-#include "suite.h"
+#include "code_suite.h"
 
 #include "codegen/codegen.h"
 #include "ir/text/ir_text.h"
@@ -134,5 +134,5 @@ int main(void)
 {
 	TCase *tc = tcase_create("tensor");
 	tcase_add_loop_test(tc, products_of_bytes_equal_the_naive_ones, 0, LEN(cases));
-	return run_suite("tensor", tc);
+	return run_code_suite("tensor", tc);
 }

@@ -11,7 +11,7 @@
 #include "runtime/team.h"
 #include "schedule/space.h"
 #include "steps.h"
-#include "suite.h"
+#include "code_suite.h"
 #include "tensors.h"
 
 #include <dlfcn.h>
@@ -355,5 +355,5 @@ int main(void)
 	tcase_add_test(tc, most_random_sets_are_printed);
 	tcase_add_test(tc, the_row_is_its_own);
 	tcase_add_loop_test(tc, refusals, 0, LEN(refused));
-	return run_suite("codegen-c", tc);
+	return run_code_suite("codegen-c", tc);
 }

@@ -7,7 +7,7 @@
 #include "ir/random.h"
 #include "ir/text/ir_text.h"
 #include "ir/verify/verify.h"
-#include "suite.h"
+#include "code_suite.h"
 #include "tensors.h"
 
 #include <stdio.h>
@@ -261,7 +261,7 @@ int main(void)
 	TCase *tc = tcase_create("lower");
 	if (getenv("DLC_TEST_SEED") != NULL) {
 		tcase_add_test(tc, one_again);
-		return run_suite("codegen-device", tc);
+		return run_code_suite("codegen-device", tc);
 	}
 	tcase_add_loop_test(tc, every_pass_keeps_the_meaning, 0, sets);
 	tcase_add_loop_test(tc, random_sets, 0, 4);
@@ -269,5 +269,5 @@ int main(void)
 	tcase_add_test(tc, grid_of_a_large_symbol);
 	tcase_add_test(tc, guarded_sums);
 	tcase_add_loop_test(tc, refusals, 0, LEN(refused));
-	return run_suite("codegen-device", tc);
+	return run_code_suite("codegen-device", tc);
 }
