@@ -94,6 +94,7 @@ DLC_API void dlc_session_cancel(DlcSession *s, int on);
 #include <dlc/dlc_network.h>
 #include <dlc/dlc_builder.h>
 #include <dlc/dlc_layers.h>
+#include <dlc/dlc_frontend.h>
 #include <dlc/dlc_database.h>
 #include <dlc/dlc_records.h>
 #include <dlc/dlc_compile.h>

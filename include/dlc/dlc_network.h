@@ -43,6 +43,7 @@ typedef struct DlcLoadOptions {
 	DlcPrecision precision;
 	const char *weights; /* the file of the weights; NULL: inside the model's, or beside it by the format's habit */
 	const char *without; /* what the graph leaves out, for measurements: see dlc-compile(1), --without; NULL: nothing */
+	const char *frontend; /* a shared object that is asked first about a file (dlc/dlc_frontend.h); NULL: none */
 } DlcLoadOptions;
 
 /* A zoo name or a file, recognised by its content. options may be NULL. */

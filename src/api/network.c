@@ -1,6 +1,7 @@
 /* Networks: loaded with what the program gives of shapes and constants, and their tasks. See dlc/dlc_network.h. */
 #include "api/network.h"
 
+#include "api/outside.h"
 #include "compile/compile.h"
 #include "graph/without.h"
 #include "graph/precision.h"
@@ -99,10 +100,16 @@ static bool load(DlcSession *s, const char *model, const void *bytes, size_t siz
 	Arena *a = arena_new();
 	Loading x = { a, o != NULL ? o : &none };
 	ModelArgs m;
+	OutsideFormat outside;
 	Dag *dag = NULL;
 	if (network_read_options(s, a, x.o, &m, err)) {
 		m.offer = x.o->offer != NULL ? offer : NULL;
 		m.offer_arg = &x;
+		m.outside = x.o->frontend != NULL ? &outside : NULL;
+		if (m.outside != NULL && !outside_open(s, a, x.o->frontend, &outside, err)) {
+			arena_free(a);
+			return false;
+		}
 		dag = bytes == NULL ? frontend_load(a, model, &m, err)
 				    : frontend_load_bytes(a, model, (Bytes){ bytes, size }, &m, err);
 	}

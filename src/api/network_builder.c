@@ -44,6 +44,8 @@ static bool open_builder(
 	o = o != NULL ? o : &none;
 	if (o->weights != NULL)
 		return fail(err, ERR_USAGE, "weights", "must be NULL: a network that is built has no file of weights");
+	if (o->frontend != NULL)
+		return fail(err, ERR_USAGE, "frontend", "must be NULL: a network that is built comes from no file");
 	Arena *a = arena_new();
 	ModelArgs args;
 	if (!network_read_options(s, a, o, &args, err)) {

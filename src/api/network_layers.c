@@ -1,4 +1,7 @@
-/* Layers of a network that is built (dlc/dlc_layers.h): the structs of the public header become those of layer.h. */
+/*
+ * Layers of a network that is built (dlc/dlc_layers.h): the structs of the public header become those of
+ * frontend/layer/layer.h.
+ */
 #include "api/network_builder.h"
 
 #include <string.h>
@@ -17,6 +20,8 @@ static bool given(Making *m, const void *o)
 
 static Act activated(Making *m, Act y, const char *activation)
 {
+	if (activation != NULL && !net_has_activation(activation))
+		builder_fail(m, ERR_UNSUPPORTED, "there is no activation '%.60s'", activation);
 	if (activation == NULL || !net_ok(m->net))
 		return y;
 	return net_activate(m->net, net_sub(m->net, m->name, activation), y, activation, NULL);

@@ -90,6 +90,11 @@
 		.kind = OPT_TEXT, \
 		.arg = "FILE", \
 		.help = "the file of the weights, where the model has one of its own (default: found beside it)" }
+#define OPTION_FRONTEND \
+	{ .name = "frontend", \
+		.kind = OPT_TEXT, \
+		.arg = "FILE.so", \
+		.help = "a front end of another program, which is asked first what the model is" }
 #define OPTION_PRECISION \
 	{ .name = "precision", \
 		.kind = OPT_CHOICE, \

@@ -143,6 +143,15 @@ static Dag *load(Arena *a, const Format *format, const char *model, Bytes file, 
 	return format->load(a, model, file, args != NULL ? args : &none, err);
 }
 
+/* A file's content goes to the front end that knows it. */
+static Dag *load_content(Arena *a, const char *path, Bytes file, const ModelArgs *args, Err *err)
+{
+	const OutsideFormat *outside = args != NULL && file.n > 0 ? args->outside : NULL;
+	if (outside != NULL && outside->recognise(file, outside->arg))
+		return outside->load(a, path, file, args, outside->arg, err);
+	return load(a, format_of_content(a, path, file, err), path, file, args, err);
+}
+
 Dag *frontend_load(Arena *a, const char *model, const ModelArgs *args, Err *err)
 {
 	Bytes file = { NULL, 0 };
@@ -159,12 +168,12 @@ Dag *frontend_load(Arena *a, const char *model, const ModelArgs *args, Err *err)
 		return load(a, format_of_folder(model, err), model, file, args, err);
 	if (!neighbour_read(a, model, &file, err))
 		return NULL;
-	return load(a, format_of_content(a, model, file, err), model, file, args, err);
+	return load_content(a, model, file, args, err);
 }
 
 Dag *frontend_load_bytes(Arena *a, const char *name, Bytes file, const ModelArgs *args, Err *err)
 {
-	return load(a, format_of_content(a, name, file, err), name, file, args, err);
+	return load_content(a, name, file, args, err);
 }
 
 static const Format *find(const char *name)

@@ -23,7 +23,15 @@ typedef struct BindArg {
 	const void *data;
 } BindArg;
 
-typedef struct ModelArgs {
+/* A front end that is no row of format.def: that of another program. */
+typedef struct ModelArgs ModelArgs;
+typedef struct OutsideFormat {
+	bool (*recognise)(Bytes file, void *arg);
+	Dag *(*load)(Arena *a, const char *path, Bytes file, const ModelArgs *args, void *arg, Err *err);
+	void *arg;
+} OutsideFormat;
+
+struct ModelArgs {
 	const ShapeArg *shape;
 	const BindArg *bind;
 	int nshape, nbind;
@@ -36,7 +44,8 @@ typedef struct ModelArgs {
 	/* Asked for an input that must be known while compiling and is not bound (test data); may be NULL. */
 	bool (*offer)(const char *input, BindArg *out, void *arg);
 	void *offer_arg;
-} ModelArgs;
+	const OutsideFormat *outside; /* is asked first about a file; may be NULL */
+};
 
 /*
  * `model` is a zoo name or a path. The Dag and its data live in the arena. A refusal is placed at the model, or at the

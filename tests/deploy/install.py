@@ -81,6 +81,14 @@ def main():
          env=dict(env, PATH=os.environ["PATH"]))
     out = call(f"{TMP}/build_model", env={"LD_LIBRARY_PATH": os.path.dirname(find(prefix, "libdlc.so.1"))})
     assert out == "shares adds up to 1.000\n", out
+    # A front end of another program has nothing but the installed headers.
+    with open(f"{TMP}/net.toy", "w") as f:
+        f.write("toy 1\ninput x 1 3 8 8\nconv c 4 3 relu\noutput y\n")
+    cflags = [x for x in flags if x.startswith("-I")]
+    call("cc", "-std=c11", "-shared", "-fPIC", f"{SOURCE}/tests/strangers/toy_front_end.c", *cflags, "-o",
+         f"{TMP}/toy.so", env=dict(env, PATH=os.environ["PATH"]))
+    assert "y: f32[1,4,8,8] = relu(c)" in call("dlc", "show", "net.toy", "--frontend=toy.so", "--stage=graph",
+                                               "--imported", env=env)
     # No HOME, no PATH: the library finds its children and targets by its own place.
     print(call(f"{TMP}/tune_model", MODEL, "lib.sqlite",
                env={"LD_LIBRARY_PATH": os.path.dirname(find(prefix, "libdlc.so.1"))}))

@@ -11,7 +11,8 @@ import sys
 
 import layers
 
-API = ("dlc", "dlc_network", "dlc_database", "dlc_records", "dlc_compile", "dlc_tune", "dlc_builder", "dlc_layers")
+API = ("dlc", "dlc_network", "dlc_database", "dlc_records", "dlc_compile", "dlc_tune", "dlc_builder", "dlc_layers",
+       "dlc_frontend")
 PUBLIC = {"dlc/dlc_runtime.h": "runtime", **{f"dlc/{x}.h": "api" for x in API}}
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+(["<])([^">]+)[">]', re.M)
 SOURCES = (".c", ".h", ".def", ".inc")

@@ -68,6 +68,11 @@ Act net_embedding(Net *net, const char *name, Act ids, int64_t rows, int64_t wid
 
 /* ---- activations */
 
+bool net_has_activation(const char *kind)
+{
+	return strcmp(kind, "softmax") == 0 || node_has_activation(kind);
+}
+
 Act net_activate(Net *net, const char *name, Act x, const char *kind, const double *given)
 {
 	if (!net_ok(net))
@@ -80,7 +85,7 @@ Act net_activate(Net *net, const char *name, Act x, const char *kind, const doub
 		double n = s.rank > 0 ? (double)s.dim[s.rank - 1] : 1;
 		return net_call(net, name, OP_softmax, &x.value, 1, &last, 1, n > 0 ? 1 / n : 1);
 	}
-	if (!node_has_activation(kind)) {
+	if (!net_has_activation(kind)) {
 		node_fail(v, ERR_UNSUPPORTED, "there is no activation '%.60s'", kind);
 		return x;
 	}
