@@ -16,7 +16,6 @@ static const struct {
 	size_t at, n;
 	const char *bytes;
 } magics[] = {
-	{ "a TensorFlow Lite model", 4, 4, "TFL3" },
 	{ "an ONNX Runtime (.ort) model", 4, 4, "ORTM" },
 	{ "a GGUF model", 0, 4, "GGUF" },
 	{ "!a NumPy array", 0, 6, "\x93NUMPY" },

@@ -2,13 +2,8 @@
  * Caffe2: operators against the same in ONNX, pairs of files, weights of init_net, blobs that are written again, what
  * is refused, damaged files.
  */
+#include "beside_onnx.h"
 #include "caffe2_text.h"
-#include "evaluate.h"
-#include "folder.h"
-
-#include "base/rng.h"
-
-#include <math.h>
 
 #include "caffe2_become.inc"
 #include "caffe2_refused.inc"
@@ -64,27 +59,10 @@ static const char *split_lines(Arena *a, const char *list)
 	return copy;
 }
 
-static void run(Arena *a, const Dag *d, const void *const *in, const float **out, int64_t *n)
-{
-	Err err = { 0 };
-	ck_assert_msg(dag_check(d, &err), "%s", err.text);
-	void **all = evaluate(a, d, in, &err);
-	ck_assert_msg(all != NULL, "%s", err.text);
-	for (size_t k = 0; k < d->output.n; k++)
-		if (strcmp(d->value.at[d->output.at[k]].name, "y") == 0) {
-			*out = all[k];
-			*n = shape_elements(d->value.at[d->output.at[k]].shape);
-			ck_assert(dtype_eq(d->value.at[d->output.at[k]].type, F32));
-		}
-}
-
 START_TEST(nets_are_as_in_onnx)
 {
 	Arena *a = arena_new();
 	Err err = { 0 };
-	Rng r = rng_seed((uint64_t)_i);
-	const float *have = NULL, *want = NULL;
-	int64_t n = 0, m = -1;
 	const char *ints = become[_i].ints;
 	const char *net = arena_printf(
 		a, "%s%s\n%s\nout y", lines_of(a, become[_i].in, "in ", ""), split_lines(a, ints), become[_i].caffe2);
@@ -92,24 +70,7 @@ START_TEST(nets_are_as_in_onnx)
 		initialisers(a, ints), become[_i].onnx);
 	Dag *d = load_net(a, net, &err);
 	ck_assert_msg(d != NULL, "%s\n%s: %s\n%s", net, err.place, err.text, err.items);
-	Dag *o = load_text(a, onnx, NULL, &err);
-	ck_assert_msg(o != NULL, "%s\n%s: %s", onnx, err.place, err.text);
-	ck_assert_uint_eq(d->input.n, o->input.n);
-	const void **in = arena_array(a, const void *, d->input.n + 1);
-	for (size_t k = 0; k < d->input.n; k++) {
-		const Value *v = &d->value.at[d->input.at[k]];
-		float *x = arena_array(a, float, shape_elements(v->shape) + 1);
-		for (int64_t i = 0; i < shape_elements(v->shape); i++)
-			x[i] = (float)(2 * rng_real(&r) - 1);
-		in[k] = x;
-	}
-	run(a, d, in, &have, &n);
-	run(a, o, in, &want, &m);
-	ck_assert_int_eq(n, m);
-	ck_assert_int_gt(n, 0);
-	for (int64_t k = 0; k < n; k++)
-		ck_assert_msg(fabsf(have[k] - want[k]) <= 2e-5f * (1 + fabsf(want[k])), "%s\n%lld: %g, but %g in ONNX", net,
-			(long long)k, have[k], want[k]);
+	compare_with_onnx(a, d, onnx, (uint64_t)_i);
 	arena_free(a);
 }
 END_TEST

@@ -11,7 +11,6 @@ static const struct {
 } formats[] = {
 	{ "", 0, "is an empty file" },
 	{ "\x89HDF\r\n\x1a\n....", 12, "is not an HDF5 file that can be read" },
-	{ "\x1c\0\0\0TFL3....", 12, "is a TensorFlow Lite model" },
 	{ "PK\3\4....resnet/constants.pkl....", 33, "is a TorchScript model" },
 	{ "PK\3\4....m/archive_format....", 29, "is a PyTorch program (.pt2)" },
 	{ "PK\3\4....config.json..model.weights.h5", 37, "is not a zip archive that can be read" },

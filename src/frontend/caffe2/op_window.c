@@ -55,19 +55,20 @@ int64_t caffe2_count(Visit *v, const char *name, int64_t otherwise, int64_t leas
 static bool read_places(
 	Visit *v, const char *list, const char *one, const char *const *each, int n, int64_t least, int64_t *out)
 {
+	int64_t usual = least > 0 ? 1 : 0; /* a stride of 0 would divide by it, even behind a refusal */
 	bool apart = false;
 	for (int k = 0; k < n; k++)
 		apart |= n == 2 && node_has(v, each[k]);
 	if (apart && node_ok(v) && (node_has(v, list) || node_has(v, one)))
 		node_fail(v, ERR_INPUT, "its %s is given with %s as well", each[0], node_has(v, one) ? one : list);
 	for (int k = 0; k < n; k++)
-		out[k] = apart ? caffe2_count(v, each[k], least > 0 ? 1 : 0, least) : least > 0 ? 1 : 0;
+		out[k] = apart ? caffe2_count(v, each[k], usual, least) : usual;
 	if (apart)
 		return true;
 	if (node_has(v, list))
-		node_attr_list(v, list, n, least, 0, out);
+		node_attr_list(v, list, n, least, usual, out);
 	else if (node_has(v, one))
-		node_attr_list(v, one, n, least, 0, out);
+		node_attr_list(v, one, n, least, usual, out);
 	return node_has(v, list) || node_has(v, one);
 }
 
@@ -115,6 +116,8 @@ static void read_windows(Visit *v, Windows *w, const Shape *x)
 	read_pads(v, w);
 	if (node_ok(v) && (legacy < LEGACY_NOTSET || legacy > LEGACY_CAFFE))
 		node_fail(v, ERR_INPUT, "its legacy_pad is %lld, which Caffe2 does not have", (long long)legacy);
+	if (!node_ok(v))
+		return;
 	if (legacy == LEGACY_VALID)
 		memset(w->pads, 0, sizeof w->pads);
 	else if (legacy == LEGACY_SAME)

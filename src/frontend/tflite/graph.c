@@ -1,0 +1,178 @@
+/*
+ * A model's operators as nodes. Where an operator's row computes with real numbers (operators.def: FLOATS), tensors of
+ * codes that it reads are dequantised before and its results quantised behind, by nodes of their own. So a row reads
+ * and writes floats, whatever the model has, and the real value is rounded where the file rounds it.
+ */
+#include "frontend/tflite/model.h"
+
+#include <string.h>
+
+typedef struct Walk {
+	Arena *arena;
+	const TfliteModel *model;
+	const char **real; /* the dequantised value of each tensor, so far */
+	VEC(NodeDef) node;
+} Walk;
+
+static bool is_codes(const TfliteTensor *t)
+{
+	return t->codes.n > 0 && t->type.bits <= 32;
+}
+
+static bool same_codes(const TfliteCodes *a, const TfliteCodes *b)
+{
+	return a->n == 1 && b->n == 1 && a->scale[0] == b->scale[0] && a->zero[0] == b->zero[0];
+}
+
+/* Codes may stay codes: all tensors of codes have the first one's type, scale and zero point. */
+static bool is_uniform(const TfliteModel *m, const TfliteOperator *op)
+{
+	const TfliteTensor *first = NULL;
+	for (int k = 0; k < op->nin + op->nout; k++) {
+		int at = k < op->nin ? op->in[k] : op->out[k - op->nin];
+		const TfliteTensor *t = at < 0 ? NULL : &m->tensor[at];
+		if (t == NULL || !is_codes(t))
+			continue;
+		if (first != NULL && (!same_codes(&first->codes, &t->codes) || !dtype_eq(first->type, t->type)))
+			return false;
+		first = first == NULL ? t : first;
+	}
+	return true;
+}
+
+static const char **one_name(Arena *a, const char *name)
+{
+	const char **list = arena_array(a, const char *, 1);
+	list[0] = name;
+	return list;
+}
+
+/* A node that turns codes into numbers, or back. */
+static void add_conversion(Walk *w, const char *op, const char *in, const char *out, int from, int to)
+{
+	TfliteNode *source = arena_new_of(w->arena, TfliteNode);
+	*source = (TfliteNode){ .model = w->model, .in = from, .out = to };
+	vec_push(w->arena, &w->node,
+		((NodeDef){ .name = out,
+			.op = op,
+			.domain = "",
+			.in = one_name(w->arena, in),
+			.nin = 1,
+			.out = one_name(w->arena, out),
+			.nout = 1,
+			.source = source }));
+}
+
+static const char *name_of(Walk *w, int at, bool real)
+{
+	const TfliteTensor *t = at < 0 ? NULL : &w->model->tensor[at];
+	if (t == NULL || !real || !is_codes(t))
+		return t != NULL ? t->name : "";
+	if (w->real[at] == NULL) {
+		w->real[at] = arena_printf(w->arena, "%s/real", t->name);
+		add_conversion(w, "DEQUANTIZE", t->name, w->real[at], at, -1);
+	}
+	return w->real[at];
+}
+
+static void add_operator(Walk *w, const TfliteOperator *op)
+{
+	Arena *a = w->arena;
+	const char **in = arena_array(a, const char *, op->nin + 1), **out = arena_array(a, const char *, op->nout + 1);
+	bool real = op->quantised == TFLITE_FLOATS || (op->quantised == TFLITE_CODES && !is_uniform(w->model, op));
+	TfliteNode *source = arena_new_of(a, TfliteNode);
+	*source = (TfliteNode){ w->model, op, -1, -1 };
+	for (int k = 0; k < op->nin; k++)
+		in[k] = name_of(w, op->in[k], real);
+	for (int k = 0; k < op->nout; k++) {
+		const TfliteTensor *t = &w->model->tensor[op->out[k]];
+		out[k] = real && is_codes(t) ? arena_printf(a, "%s/exact", t->name) : t->name;
+	}
+	vec_push(a, &w->node,
+		((NodeDef){ .name = op->nout > 0 ? w->model->tensor[op->out[0]].name : "",
+			.op = op->name,
+			.domain = "",
+			.in = in,
+			.nin = (size_t)op->nin,
+			.out = out,
+			.nout = (size_t)op->nout,
+			.attr = op->attr,
+			.nattr = op->nattr,
+			.source = source }));
+	for (int k = 0; k < op->nout; k++) {
+		const TfliteTensor *t = &w->model->tensor[op->out[k]];
+		if (out[k] != t->name)
+			add_conversion(w, "QUANTIZE", out[k], t->name, -1, op->out[k]);
+	}
+}
+
+static const char *refusal(Arena *a, const TfliteTensor *t)
+{
+	if (!t->typed)
+		return arena_printf(a, "has elements of %s, which dlc does not have", tflite_type_name(t->code));
+	return NULL;
+}
+
+static NodeValue value_of(Arena *a, const TfliteTensor *t)
+{
+	return (NodeValue){ .name = t->name,
+		.type = t->type,
+		.shaped = true,
+		.dim = t->dim,
+		.ndim = (size_t)t->shape.rank,
+		.refused = refusal(a, t),
+		.refusal = ERR_UNSUPPORTED };
+}
+
+/* Constants, and states, which begin as zeros. */
+static bool add_weights(Walk *w, const bool *read, NodeGraph *g, Err *err)
+{
+	const TfliteModel *m = w->model;
+	VEC(NodeTensor) list = { 0 };
+	for (int k = 0; k < m->ntensor; k++) {
+		const TfliteTensor *t = &m->tensor[k];
+		const void *data = t->data;
+		if (!read[k] || (data == NULL && !t->variable))
+			continue;
+		if (t->refused != NULL)
+			return fail(err, ERR_UNSUPPORTED, NULL, "tensor '%.100s' %s", t->name, t->refused);
+		if (data == NULL) {
+			int64_t n = shape_elements(t->shape), bytes = n < 0 || n > 1 << 28 ? -1 : dtype_bytes(t->type, n);
+			if (bytes < 0)
+				return fail(err, ERR_MEMORY, NULL, "the state '%.100s' has too many elements", t->name);
+			data = arena_alloc_aligned(w->arena, (size_t)bytes + 1, 64);
+			memset((void *)(uintptr_t)data, 0, (size_t)bytes);
+		}
+		vec_push(w->arena, &list, ((NodeTensor){ .name = t->name, .type = t->type, .shape = t->shape, .data = data }));
+	}
+	g->weight = list.at;
+	g->nweight = list.n;
+	return true;
+}
+
+bool tflite_graph(Arena *a, const TfliteModel *m, NodeGraph *out, Err *err)
+{
+	Walk w = { .arena = a, .model = m, .real = arena_array(a, const char *, m->ntensor + 1) };
+	bool *read = arena_array(a, bool, m->ntensor + 1);
+	NodeValue *in = arena_array(a, NodeValue, m->nin + 1), *result = arena_array(a, NodeValue, m->nout + 1);
+	for (size_t k = 0; k < m->nop; k++) {
+		for (int i = 0; i < m->op[k].nin; i++)
+			if (m->op[k].in[i] >= 0)
+				read[m->op[k].in[i]] = true;
+		add_operator(&w, &m->op[k]);
+	}
+	for (int k = 0; k < m->nin; k++)
+		in[k] = value_of(a, &m->tensor[m->in[k]]);
+	for (int k = 0; k < m->nout; k++) {
+		result[k] = value_of(a, &m->tensor[m->out[k]]);
+		read[m->out[k]] = true;
+	}
+	*out = (NodeGraph){ .name = m->name[0] != 0 ? m->name : "tflite",
+		.node = w.node.at,
+		.nnode = w.node.n,
+		.in = in,
+		.nin = (size_t)m->nin,
+		.out = result,
+		.nout = (size_t)m->nout };
+	return add_weights(&w, read, out, err);
+}

@@ -1,0 +1,45 @@
+/*
+ * The row of TensorFlow Lite: a .tflite file, which has the identifier TFL3 behind its first offset. Operators that
+ * TensorFlow has as well go through TensorFlow's rows.
+ */
+#include "frontend/tflite/rows.h"
+
+#include "frontend/format.h"
+#include "frontend/node/operators.h"
+
+#include <string.h>
+
+static const NodeRow *const lists[] = { tflite_window_rows, tflite_math_rows, tflite_move_rows, tflite_quant_rows,
+	tflite_tensorflow_rows, NULL };
+
+static const NodeFormat format = { .name = "TensorFlow Lite", .weight = "constant", .lists = lists };
+
+static FormatMatch recognise(Bytes file)
+{
+	return file.n >= 8 && memcmp(file.at + 4, "TFL3", 4) == 0 ? FORMAT_SURE : FORMAT_NO;
+}
+
+static Dag *load(Arena *a, const char *path, Bytes file, const ModelArgs *args, Err *err)
+{
+	TfliteModel *m = arena_new_of(a, TfliteModel);
+	NodeGraph g = { 0 };
+	Err why = { 0 };
+	Dag *d = NULL;
+	if (tflite_read(a, file, m, &why) && tflite_graph(a, m, &g, &why)) {
+		NodeModel model = { .format = &format, .graph = &g, .version = 3, .source = m };
+		d = import_model(a, path, &model, args, &why);
+	}
+	if (d != NULL)
+		return d;
+	err_at(&why, path);
+	if (err != NULL && err->code == ERR_NONE)
+		*err = why;
+	return NULL;
+}
+
+const Format format_tflite = {
+	.name = "tflite",
+	.doc = "TensorFlow Lite models (.tflite)",
+	.recognise = recognise,
+	.load = load,
+};
