@@ -13,6 +13,7 @@
 #include "schedule/template/block.h"
 #include "schedule/template/device.h"
 #include "schedule/template/loop_nest.h"
+#include "schedule/template/loop_tile.h"
 
 #include "ir/build.h"
 #include "ir/query.h"
@@ -265,10 +266,11 @@ static bool is_part(const Tiled *t, const char *block)
 	return part;
 }
 
-static bool is_inlined(const BlockSet *set, const char *block)
+/* Inlined, or scheduled with its tiles. */
+static bool is_done(const BlockSet *set, const char *block)
 {
 	for (int k = 0; k < set->n; k++)
-		if (set->nest[k].inlined && strcmp(set->nest[k].block, block) == 0)
+		if ((set->nest[k].inlined || set->nest[k].done) && strcmp(set->nest[k].block, block) == 0)
 			return true;
 	return false;
 }
@@ -339,7 +341,7 @@ static void schedule_nests(Sketch *s, const Fn *fn, const Stmt *first, const Til
 				schedule_nests(s, fn, top->loop.body, t, set);
 			continue;
 		}
-		if ((t != NULL && is_part(t, n.block)) || (set != NULL && is_inlined(set, n.block)))
+		if ((t != NULL && is_part(t, n.block)) || (set != NULL && is_done(set, n.block)))
 			continue;
 		for (int k = 0; set != NULL && k < set->n; k++)
 			if (set->nest[k].inlined)
@@ -412,6 +414,23 @@ static void inline_chains(Sketch *s, BlockSet *set)
 			sketch_step(s, "inline %s", set->nest[k].block);
 }
 
+/* Reductions that may have tiles on several levels, before the others: what they inline has no steps yet. */
+static void choose_forms(Sketch *s, BlockSet *set)
+{
+	static const char *const form[] = { "loops", "tiles" };
+	for (int k = 0; k < set->n; k++) {
+		const BlockNest *n = &set->nest[k];
+		if (sketch_room(s) < TMPL_NEST_TILE_KNOBS || !loop_tile_fits(s, set, k))
+			continue;
+		sketch_group(s);
+		bool tiles = sketch_word(s, arena_printf(s->arena, "%s.form", n->block), form, 2, 0) == 1;
+		sketch_opens(s);
+		if (tiles)
+			loop_tile(s, set, k);
+		sketch_group_end(s);
+	}
+}
+
 static bool run(Sketch *s, Err *err)
 {
 	(void)err;
@@ -419,6 +438,7 @@ static bool run(Sketch *s, Err *err)
 	if (target_has_blocks(s->target) || !block_read(s, &set))
 		return sketch_loops(s);
 	inline_chains(s, &set);
+	choose_forms(s, &set);
 	schedule_nests(s, set.fn, set.fn->body, NULL, &set);
 	return true;
 }

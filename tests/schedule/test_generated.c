@@ -1,0 +1,156 @@
+/*
+ * The generated space on random Tasks of nine classes of operators, whatever template they have: it is large, nearly
+ * each sampled config is legal, and each legal one computes what the naive Fn does.
+ */
+#include "equal.h"
+#include "suite.h"
+
+#include "schedule/space.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { EXTENTS = 8 /* drawn for a Task */, LEAST_SIZE = 100000 };
+
+/* Extents stand as $0 to $7, from `least` to `most` each; $0*2: twice as much. Large ones are not computed. */
+static const struct {
+	const char *name, *dag;
+	struct {
+		int least, most;
+	} small[EXTENTS], large[EXTENTS];
+} classes[] = {
+	{ "dense", "dag t\nin x: f32[$0,$1]\nconst w: f32[$2,$1]\nconst b: f32[$2]\ny: f32[$0,$2] = dense(x, w, b)\n"
+	           "z: f32[$0,$2] = relu(y)\nout z\n",
+		{ { 1, 9 }, { 2, 40 }, { 2, 40 } }, { { 24, 256 }, { 128, 1024 }, { 128, 1024 } } },
+	{ "matmul", "dag t\nin a: f32[$0,$1,$2]\nin b: f32[$0,$2,$3]\ny: f32[$0,$1,$3] = matmul(a, b)\n"
+	            "z: f32[$0,$1,$3] = tanh(y)\nout z\n",
+		{ { 1, 3 }, { 2, 14 }, { 2, 40 }, { 2, 40 } }, { { 2, 12 }, { 64, 256 }, { 64, 256 }, { 64, 256 } } },
+	{ "turned", "dag t\nin a: f32[$1,$0,$2]\nin b: f32[$1,$3,$2]\nc: f32[$1,$0,$2] = relu(a)\n"
+	            "y: f32[$1,$0,$3] = matmul(c, b) tb=1\nout y\n",
+		{ { 2, 12 }, { 1, 3 }, { 2, 40 }, { 2, 40 } }, { { 64, 256 }, { 2, 12 }, { 64, 256 }, { 64, 256 } } },
+	{ "conv", "dag t\nin x: f32[1,$0,$1,$2]\nconst w: f32[$3,$0,3,3]\nconst b: f32[$3]\n"
+	          "y: f32[1,$3,$1,$2] = conv(x, w, b) pads=[1,1,1,1]\nz: f32[1,$3,$1,$2] = relu(y)\nout z\n",
+		{ { 1, 5 }, { 3, 8 }, { 3, 19 }, { 2, 18 } }, { { 16, 128 }, { 14, 56 }, { 14, 56 }, { 16, 128 } } },
+	{ "grouped", "dag t\nin x: f32[1,$0*2,$1,$2]\nconst w: f32[$3*2,$0,3,3]\n"
+	             "y: f32[1,$3*2,$1,$2] = conv(x, w) pads=[1,1,1,1] groups=2\nout y\n",
+		{ { 1, 4 }, { 3, 7 }, { 3, 13 }, { 2, 9 } }, { { 8, 64 }, { 14, 56 }, { 14, 56 }, { 8, 64 } } },
+	{ "depthwise", "dag t\nin x: f32[1,$0,$1,$2]\nconst w: f32[$0,1,3,3]\n"
+	               "y: f32[1,$0,$1,$2] = conv(x, w) pads=[1,1,1,1] groups=$0\nz: f32[1,$0,$1,$2] = clip(y) lo=0 hi=6\n"
+	               "out z\n",
+		{ { 2, 20 }, { 3, 9 }, { 3, 19 } }, { { 32, 256 }, { 14, 112 }, { 14, 112 } } },
+	{ "conv3d", "dag t\nin x: f32[1,$0,$1,$2,$3]\nconst w: f32[$4,$0,3,3,3]\n"
+	            "y: f32[1,$4,$1,$2,$3] = conv(x, w) pads=[1,1,1,1,1,1]\nout y\n",
+		{ { 1, 3 }, { 3, 4 }, { 3, 5 }, { 3, 9 }, { 2, 9 } },
+		{ { 8, 32 }, { 4, 16 }, { 14, 28 }, { 14, 28 }, { 16, 64 } } },
+	{ "max_pool", "dag t\nin x: f32[$3,$0,$1,$2]\ny: f32[$3,$0,$1,$2] = max_pool(x) kernel=[3,3] pads=[1,1,1,1]\n"
+	              "out y\n",
+		{ { 2, 20 }, { 3, 9 }, { 3, 19 }, { 1, 2 } }, { { 32, 256 }, { 14, 112 }, { 14, 112 }, { 1, 4 } } },
+	{ "variance", "dag t\nin x: f32[$0,$1,$2]\nin m: f32[$0,1,$2]\nd: f32[$0,$1,$2] = sub(x, m)\n"
+	              "s: f32[$0,$1,$2] = mul(d, d)\nv: f32[$0,1,$2] = reduce_mean(s) axes=[1]\nr: f32[$0,1,$2] = sqrt(v)\n"
+	              "out r\n",
+		{ { 1, 9 }, { 2, 40 }, { 2, 40 } }, { { 16, 64 }, { 64, 512 }, { 64, 512 } } },
+};
+
+static const char *draw(Arena *a, int class, bool large, Rng *rng)
+{
+	Text out = { .arena = a };
+	int64_t extent[EXTENTS];
+	for (int k = 0; k < EXTENTS; k++) {
+		int least = large ? classes[class].large[k].least : classes[class].small[k].least;
+		int most = large ? classes[class].large[k].most : classes[class].small[k].most;
+		extent[k] = least + (int64_t)rng_below(rng, (uint64_t)(most - least + 1));
+		extent[k] -= large && extent[k] > 32 ? extent[k] % 4 : 0; /* as layers of networks have it */
+	}
+	for (const char *p = classes[class].dag; *p != 0; p++) {
+		if (*p != '$') {
+			text_add(&out, "%c", *p);
+			continue;
+		}
+		int64_t n = extent[*++p - '0'];
+		if (p[1] == '*') {
+			n *= p[2] - '0';
+			p += 2;
+		}
+		text_add(&out, "%lld", (long long)n);
+	}
+	return text_str(&out);
+}
+
+static Space *space_of(Arena *a, const char *dag, Target *target)
+{
+	Err err = { 0 };
+	*target = named_target("cpu:znver5", 1 + (int)strlen(dag) % 2);
+	Space *s = space_of_any(a, task_of(a, dag), target, &err);
+	ck_assert_msg(s != NULL, "%s\n%s", err.text, dag);
+	return s;
+}
+
+/* Of samples on large Tasks; the law is below one of a hundred. */
+START_TEST(nearly_all_configs_are_legal)
+{
+	int samples = suite_count(30, 10, 1000), tasks = 3, bad = 0;
+	Rng rng = rng_seed((uint64_t)_i + 1);
+	for (int k = 0; k < tasks; k++) {
+		Arena *a = arena_new();
+		Target target;
+		Space *s = space_of(a, draw(a, _i, true, &rng), &target);
+		double size = space_size(s);
+		ck_assert_msg(size >= LEAST_SIZE, "%s: %.0f configs", s->task->label, size);
+		for (int i = 0; i < samples; i++) {
+			Arena *own = arena_new();
+			Err err = { 0 };
+			Text config = { .arena = own };
+			Config c = space_sample(s, &rng);
+			Trace *t = space_trace(s, &c, own, &err);
+			ck_assert_msg(t != NULL, "%s", err.text);
+			bool legal = schedule_replay(ir_new(own), s->task, &target, t, &err) != NULL;
+			space_print_config(&config, s, &c);
+			bad += !legal;
+			if (!legal)
+				fprintf(stderr, "%s: %s: %s: %s\n", s->task->label, err.place, err.text, text_str(&config));
+		}
+		arena_free(a);
+	}
+	ck_assert_msg(bad * 100 < samples * tasks, "%d of %d configs have no schedule", bad, samples * tasks);
+}
+END_TEST
+
+START_TEST(each_sampled_config_computes_what_the_naive_fn_does)
+{
+	int samples = suite_count(6, 2, 60), tasks = 4;
+	Rng rng = rng_seed((uint64_t)_i + 100);
+	for (int k = 0; k < tasks; k++) {
+		Arena *a = arena_new();
+		Err err = { 0 };
+		Target target;
+		Space *s = space_of(a, draw(a, _i, false, &rng), &target);
+		KernelSet *naive = op_naive(ir_new(a), s->task->dag, "k", NAIVE_AS_TYPED, &err);
+		Want want[] = { want_of(a, naive, INTERP_EXACT, 1), want_of(a, naive, INTERP_MODP, 2) };
+		for (int i = 0; i < samples; i++) {
+			Arena *own = arena_new();
+			Text text = { .arena = own };
+			Config c = space_sample(s, &rng);
+			Trace *t = space_trace(s, &c, own, &err);
+			ck_assert_msg(t != NULL, "%s", err.text);
+			KernelSet *ks = schedule_replay(ir_new(own), s->task, &target, t, &err);
+			text_add(&text, "%s: ", s->task->label);
+			space_print_config(&text, s, &c);
+			text_add(&text, "\n");
+			trace_print(&text, t);
+			if (ks != NULL)
+				must_give(&want[i % 2], ks, (uint64_t)i, text_str(&text));
+			arena_free(own);
+		}
+		arena_free(a);
+	}
+}
+END_TEST
+
+int main(void)
+{
+	TCase *tc = tcase_create("generated");
+	tcase_set_timeout(tc, 300);
+	tcase_add_loop_test(tc, nearly_all_configs_are_legal, 0, LEN(classes));
+	tcase_add_loop_test(tc, each_sampled_config_computes_what_the_naive_fn_does, 0, LEN(classes));
+	return run_suite("generated", tc);
+}
