@@ -182,9 +182,10 @@ static void race(
 	MeasureResult out[RACERS];
 	for (int k = 0; k < RACERS; k++) {
 		KernelSet *ks = replay(a, side[k], trace[k]);
-		if (ks == NULL)
-			fprintf(stderr, "bench_spaces: this has no schedule:\n%s", trace[k]);
-		ks = ks != NULL ? ks : replay(a, side[k], side[k]->first);
+		if (ks == NULL) {
+			fprintf(stderr, "bench_spaces: %s: this has no schedule:\n%s", side[k]->space->task->label, trace[k]);
+			exit(1);
+		}
 		job[k] = (MeasureJob){ .ks = ks, .trace = trace[k], .ref = ref, .keep = true };
 	}
 	if (!measure_race(m, job, RACERS, out, &err))

@@ -440,7 +440,7 @@ static bool is_in(const SketchRun *r, int at, int depth, int group)
 	return at < r->config.n && r->at_depth[at] >= depth && r->in_group[at][depth] == group;
 }
 
-enum { COUNTED = 4096 /* runs of a template to count a space, about 0.1 s */ };
+enum { COUNTED = 512 /* runs of a template to count a space, about 0.02 s */ };
 
 /*
  * The number of paths that begin with c, within its group; later knobs have their defaults. It takes about so many runs
@@ -472,7 +472,7 @@ static double count(Space *s, const Config *c, int depth, int group, int runs)
 		int n = k->n, some = runs < n ? runs : n;
 		begin.n = (uint8_t)at;
 		for (int o = 0; o < some; o++) {
-			begin.pick[at - 1] = (uint8_t)(o * n / some);
+			begin.pick[at - 1] = (uint8_t)((o * n + n / 2) / some);
 			sum += count(s, &begin, depth, group, runs / some);
 		}
 		return paths * sum * n / some;

@@ -81,7 +81,7 @@ Space *space_new(Arena *a, const Task *task, const Target *target, Err *err);
 /* The same of the last template that applies, which fits any operator. */
 Space *space_of_any(Arena *a, const Task *task, const Target *target, Err *err);
 /*
- * The number of configs. It is exact if it is below 2^53 and some thousand runs of the template meet all knobs; else it
+ * The number of configs. It is exact if it is below 2^53 and some hundred runs of the template meet all knobs; else it
  * is an estimate. The first call counts.
  */
 double space_size(Space *s);

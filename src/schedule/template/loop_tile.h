@@ -48,6 +48,8 @@ typedef struct LoopTile {
 
 /* Whether tiles fit nest `at` of the set: a reduction by one monoid into each element of a buffer. */
 bool loop_tile_fits(const Sketch *s, const BlockSet *set, int at);
+/* Whether that is better than loops before anything is measured: it saves the memory traffic of a nest. */
+bool loop_tile_likely(const BlockSet *set, int at);
 /* Reads the nest and asks for its knobs; writes steps that inline what is before it. */
 LoopTile loop_tile_ask(Sketch *s, BlockSet *set, int at);
 /* Axes with several blocks, or with several tiles in a block, in the order of the nest; how many. */

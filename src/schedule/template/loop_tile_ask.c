@@ -348,21 +348,33 @@ static void ask_taps(LoopTile *t)
 	t->skips = t->nest->selects && sketch_flag(t->s, knob(t, "skip", NULL), false);
 }
 
+/* Elementwise nests that the reduction alone reads; *once: it reads each of their elements once. How many. */
+static int read_before(const BlockSet *set, const BlockNest *nest, int *before, bool *once)
+{
+	int n = 0;
+	*once = true;
+	for (int j = 0; j < set->n && &set->nest[j] < nest; j++) {
+		const BlockNest *p = &set->nest[j];
+		if (p->block == NULL || !p->maps || p->done || p->inlined || p->made->role != BUF_WORK ||
+			p->nodes + nest->nodes > TMPL_BLOCK_NODES)
+			continue;
+		int reader = block_reader(set, j);
+		if (reader < 0 || &set->nest[reader] != nest)
+			continue;
+		before[n++] = j;
+		*once &= block_outputs(p) == block_outputs(nest) * block_folded(nest);
+	}
+	return n;
+}
+
 static void inline_before(LoopTile *t, BlockSet *set)
 {
-	int n = 0, before[BLOCK_NESTS];
-	bool once = true; /* each element is read once */
-	for (int j = 0; j < set->n; j++) {
-		BlockNest *p = &set->nest[j];
-		bool maps = p->block != NULL && p->maps && !p->done && !p->inlined && p->made->role == BUF_WORK;
-		if (maps && &set->nest[j] < t->nest && p->nodes + t->nest->nodes <= TMPL_BLOCK_NODES) {
-			int reader = block_reader(set, j);
-			if (reader >= 0 && &set->nest[reader] == t->nest)
-				before[n++] = j;
-			once &= n == 0 || before[n - 1] != j || block_outputs(p) == block_outputs(t->nest) * block_folded(t->nest);
-		}
-	}
-	if (n == 0 || !sketch_flag(t->s, knob(t, "inline", NULL), once))
+	int before[BLOCK_NESTS];
+	bool once;
+	int n = read_before(set, t->nest, before, &once);
+	bool inlines = n > 0 && sketch_flag(t->s, knob(t, "inline", NULL), once);
+	sketch_opens(t->s); /* nests that are not inlined have knobs of their own */
+	if (!inlines)
 		return;
 	for (int k = 0; k < n; k++) {
 		sketch_step(t->s, "inline %s", set->nest[before[k]].block);
@@ -370,10 +382,22 @@ static void inline_before(LoopTile *t, BlockSet *set)
 	}
 }
 
+bool loop_tile_likely(const BlockSet *set, int at)
+{
+	const BlockNest *n = &set->nest[at];
+	int before[BLOCK_NESTS], axis[IR_MAX_RANK], folds = 0;
+	bool once;
+	for (int k = 0; k < n->n; k++)
+		folds += n->axis[k].reduce && n->axis[k].extent > 1;
+	bool window = folds <= 2 && block_folded(n) <= TMPL_NEST_WINDOW && root_of(set, at, axis) >= 0;
+	return window || (read_before(set, n, before, &once) > 0 && once);
+}
+
 LoopTile loop_tile_ask(Sketch *s, BlockSet *set, int at)
 {
 	LoopTile t = read_nest(s, set, at);
 	inline_before(&t, set);
+	sketch_group(s);
 	ask_vector(&t);
 	ask_tiles(&t);
 	ask_blocks(&t);
@@ -382,5 +406,6 @@ LoopTile loop_tile_ask(Sketch *s, BlockSet *set, int at)
 	ask_copy(&t, set);
 	ask_taps(&t);
 	ask_shares(&t);
+	sketch_group_end(s);
 	return t;
 }

@@ -365,11 +365,6 @@ bool sketch_loops_but(Sketch *s, const Tiled *t)
 	return true;
 }
 
-bool sketch_loops(Sketch *s)
-{
-	return sketch_loops_but(s, NULL);
-}
-
 /*
  * The nest in which all reads of what nest k makes end, element by element and maybe through nests that are inlined;
  * -1: there is none. A nest that reads it twice computes it once, since equal expressions are one.
@@ -394,17 +389,51 @@ static int only_root(const BlockSet *set, const int *root, int k)
 	return at;
 }
 
-/* Marks the nests that no other than one later nest needs, last ones first, and inlines them, first ones first. */
+typedef struct Times {
+	const char *buf;
+	double n;
+} Times;
+
+static void count_read(const Expr *e, void *arg)
+{
+	Times *t = arg;
+	t->n += e->op == IR_LOAD && strcmp(e->name, t->buf) == 0;
+}
+
+/* How often nest k stands in its root once it is inlined: by each read of those that read it. */
+static double copies_of(const BlockSet *set, const double *copies, int k)
+{
+	double n = 0;
+	for (int j = k + 1; j < set->n; j++) {
+		Times t = { set->nest[k].made->name, 0 };
+		if (set->nest[j].block != NULL)
+			ir_each_node_in(set->nest[j].stmt->block.body, count_read, &t);
+		n += copies[j] * t.n;
+	}
+	return n;
+}
+
+/*
+ * Marks the nests that no other than one later nest needs, last ones first, and inlines them, first ones first. Each
+ * is computed once, but written out by each read: squares of squares double with each.
+ */
 static void inline_chains(Sketch *s, BlockSet *set)
 {
 	int root[BLOCK_NESTS];
+	double copies[BLOCK_NESTS] = { 0 }, written[BLOCK_NESTS] = { 0 };
 	for (int k = set->n - 1; k >= 0; k--) {
 		BlockNest *n = &set->nest[k];
 		bool maps = n->block != NULL && n->maps && n->whole && n->made->role == BUF_WORK;
 		int at = maps ? only_root(set, root, k) : -1;
+		double times = at >= 0 ? copies_of(set, copies, k) : 1;
 		root[k] = k;
-		if (at < 0 || set->nest[at].nodes + n->nodes > TMPL_BLOCK_NODES)
+		copies[k] = 1;
+		written[k] = (double)n->nodes;
+		if (at < 0 || set->nest[at].nodes + n->nodes > TMPL_BLOCK_NODES ||
+			written[at] + times * (double)n->nodes > TMPL_NEST_WRITTEN)
 			continue;
+		copies[k] = times;
+		written[at] += times * (double)n->nodes;
 		set->nest[at].nodes += n->nodes;
 		root[k] = at;
 		n->inlined = true;
@@ -422,25 +451,29 @@ static void choose_forms(Sketch *s, BlockSet *set)
 		const BlockNest *n = &set->nest[k];
 		if (sketch_room(s) < TMPL_NEST_TILE_KNOBS || !loop_tile_fits(s, set, k))
 			continue;
-		sketch_group(s);
-		bool tiles = sketch_word(s, arena_printf(s->arena, "%s.form", n->block), form, 2, 0) == 1;
+		bool likely = loop_tile_likely(set, k);
+		bool tiles = sketch_word(s, arena_printf(s->arena, "%s.form", n->block), form, 2, likely) == 1;
 		sketch_opens(s);
 		if (tiles)
 			loop_tile(s, set, k);
-		sketch_group_end(s);
 	}
+}
+
+bool sketch_loops(Sketch *s)
+{
+	BlockSet set;
+	if (target_has_blocks(s->target) || !block_read(s, &set))
+		return sketch_loops_but(s, NULL);
+	inline_chains(s, &set);
+	choose_forms(s, &set);
+	schedule_nests(s, set.fn, set.fn->body, NULL, &set);
+	return true;
 }
 
 static bool run(Sketch *s, Err *err)
 {
 	(void)err;
-	BlockSet set;
-	if (target_has_blocks(s->target) || !block_read(s, &set))
-		return sketch_loops(s);
-	inline_chains(s, &set);
-	choose_forms(s, &set);
-	schedule_nests(s, set.fn, set.fn->body, NULL, &set);
-	return true;
+	return sketch_loops(s);
 }
 
 static bool applies(const Task *task, const Target *target)

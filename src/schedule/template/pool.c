@@ -59,7 +59,14 @@ static bool run(Sketch *s, Err *err)
 	if (reduces_rows(d, c) || !tiled_read(s, c, &t) || t.n < 2)
 		return sketch_loops(s);
 	int v = tiled_contiguous(&t);
+	static const char *const form[] = { "pixels", "generated" };
 	if (v < 1)
+		return sketch_loops(s);
+	/* The generated space has tiles of several axes, which share what their windows read. */
+	bool few = c->op == OP_max_pool && t.reduce[t.nreduce - 1].extent <= TMPL_POOL_FEW_TAPS;
+	bool generated = !target_has_blocks(s->target) && sketch_word(s, "form", form, 2, few) == 1;
+	sketch_opens(s);
+	if (generated)
 		return sketch_loops(s);
 	Tile tile = tile_new(s, &t);
 	tile.vector = v;

@@ -159,7 +159,8 @@ static void choose_across(RowTask *t, int64_t extent, int64_t lanes)
 	int64_t option[KNOB_OPTIONS], room = target_cache(t->s->target, 1) / 2, kept = kept_bytes(t);
 	int64_t most = rows_neighbours(&t->set, &t->r, t->split);
 	int n = 0, best = 0;
-	for (int64_t side = lanes > 4 ? lanes / 2 : 2; side < extent && n < TMPL_ROWS_SIDES; side *= 2) {
+	int64_t widest = extent - 1 < TMPL_STEP_LANES ? extent - 1 : TMPL_STEP_LANES;
+	for (int64_t side = lanes > 4 ? lanes / 2 : 2; side <= widest && n < TMPL_ROWS_SIDES; side *= 2) {
 		if (side > lanes && ((room > 0 && side * kept > room) || extent % side * TMPL_WASTE > side || side > most))
 			continue;
 		best = n;
