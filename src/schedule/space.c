@@ -444,9 +444,9 @@ enum { COUNTED = 512 /* runs of a template to count a space, about 0.02 s */ };
 
 /*
  * The number of paths that begin with c, within its group; later knobs have their defaults. It takes about so many runs
- * of the template. If there are more options, evenly spread ones stand for all of them.
+ * of the template. If there are more options, evenly spread ones stand for all of them: *all is false then.
  */
-static double count(Space *s, const Config *c, int depth, int group, int runs)
+static double count(Space *s, const Config *c, int depth, int group, int runs, bool *all)
 {
 	SketchRun r = { .space = s, .given = c, .picking = PICK_DEFAULT };
 	double paths = 1;
@@ -458,7 +458,7 @@ static double count(Space *s, const Config *c, int depth, int group, int runs)
 		if (r.at_depth[at] > depth) {
 			int inner = r.in_group[at][depth + 1];
 			begin.n = (uint8_t)at;
-			paths *= count(s, &begin, depth + 1, inner, runs);
+			paths *= count(s, &begin, depth + 1, inner, runs, all);
 			while (is_in(&r, at, depth + 1, inner))
 				at++;
 			continue;
@@ -471,18 +471,37 @@ static double count(Space *s, const Config *c, int depth, int group, int runs)
 		double sum = 0;
 		int n = k->n, some = runs < n ? runs : n;
 		begin.n = (uint8_t)at;
+		*all &= some == n;
 		for (int o = 0; o < some; o++) {
-			begin.pick[at - 1] = (uint8_t)((o * n + n / 2) / some);
-			sum += count(s, &begin, depth, group, runs / some);
+			begin.pick[at - 1] = (uint8_t)(o * n / some);
+			sum += count(s, &begin, depth, group, runs / some, all);
 		}
 		return paths * sum * n / some;
 	}
 	return paths;
 }
 
+/* Knuth's estimate: the options along a path that is drawn, multiplied, are in the mean the number of all paths. */
+static double probe(Space *s)
+{
+	Rng rng = rng_seed(1);
+	double sum = 0;
+	for (int i = 0; i < COUNTED; i++) {
+		Config c = space_sample(s, &rng);
+		double paths = 1;
+		for (int at = 0; at < c.n; at++)
+			paths *= space_knob(s, &c, at)->n;
+		sum += paths / COUNTED;
+	}
+	return sum;
+}
+
 double space_size(Space *s)
 {
+	bool all = true;
 	if (s->size == 0)
-		s->size = count(s, &(Config){ 0 }, 0, 0, COUNTED);
+		s->size = count(s, &(Config){ 0 }, 0, 0, COUNTED, &all);
+	if (!all)
+		s->size = probe(s);
 	return s->size;
 }

@@ -201,6 +201,11 @@ static const char *sum_steps(LoopTile *t)
 		if (t->vector >= 0)
 			sketch_step(s, "vectorize %s.init", lane);
 	}
+	if (t->ahead > 0) {
+		sketch_step(s, "prefetch %s.p %s %s %s %lld", t->copy.buf->name, t->nest->block, name[t->inner], name[t->inner],
+			(long long)t->ahead);
+		sketch_step(s, "unroll %s.p.f", t->copy.buf->name);
+	}
 	step = t->steps > 1 ? step : NULL;
 	if (step != NULL)
 		sketch_step(s, "unroll %s", step);

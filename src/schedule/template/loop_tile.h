@@ -43,6 +43,7 @@ typedef struct LoopTile {
 	bool taps, skips; /* the last short reduce loop is written out; taps in the padding are skipped */
 	Operand copy;
 	bool copies, packs, turns; /* turns: lanes do not lie side by side in the operand */
+	int64_t ahead;      /* iterations of r[inner] on, whose packed constants are prefetched; 0: none */
 	int shares;         /* loops that threads share */
 } LoopTile;
 

@@ -330,6 +330,20 @@ static void ask_copy(LoopTile *t, const BlockSet *set)
 	t->turns = t->copies && t->vector >= 0 && t->copy.axis[b->rank - 1] != t->vector;
 }
 
+/* Which packed constants are prefetched: those so many iterations of the innermost reduce loop on. */
+static void ask_ahead(LoopTile *t)
+{
+	static const int64_t far[] = { 0, 1, 2, 4, 8, 16 };
+	int64_t extent = t->inner == t->deep ? t->depth : t->r[t->inner].extent;
+	bool moves = false;
+	int n = 0;
+	for (int d = 0; t->packs && d < t->copy.buf->rank; d++)
+		moves |= t->copy.axis[d] == t->nest->spatial + t->inner;
+	while (moves && n < (int)(sizeof far / sizeof *far) && far[n] < extent / t->steps)
+		n++;
+	t->ahead = n > 1 ? ask_number(t, "ahead", NULL, far, n, 0) : 0;
+}
+
 static void ask_shares(LoopTile *t)
 {
 	int64_t option[BLOCK_AXES];
@@ -404,6 +418,7 @@ LoopTile loop_tile_ask(Sketch *s, BlockSet *set, int at)
 	ask_reduce(&t);
 	ask_order(&t);
 	ask_copy(&t, set);
+	ask_ahead(&t);
 	ask_taps(&t);
 	ask_shares(&t);
 	sketch_group_end(s);
