@@ -8,7 +8,9 @@
  * the first is told. Printed are the trials until a schedule within 5 % and 2 % of the best recorded one was told, in
  * the median over files and seeds and at the 90th percentile; how many runs got there; the modelled seconds of that
  * (estimates, builds and screenings, one after another); and how far from the best the runs ended (geometric mean). A
- * schedule that was told already is no trial. --tasks prints the medians of each file.
+ * schedule that was told already is no trial. The last columns: which part of the time FORETOLD more trials were
+ * expected to save after the first FORETOLD (tuner/expect.h), and which they saved, in the mean. --tasks prints the
+ * medians of each file.
  *
  * Models: `none` says the same of all schedules. `analytic` is the estimate alone. `cold` begins with it, and grows
  * trees from what is told each LEARN trials. `warm` begins with trees that were trained on all other files, and goes on
@@ -20,6 +22,7 @@
 #include "cost_model/train.h"
 #include "measure/replay.h"
 #include "runtime/timing.h"
+#include "tuner/expect.h"
 #include "tuner/search.h"
 #include "tuner/tuning.h"
 
@@ -28,7 +31,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FILES = 64, LEARN = 64 /* trials, as cost_model/learned.c has it */, MODELS = 4 };
+enum { FILES = 64, LEARN = 64 /* trials, as cost_model/learned.c has it */, MODELS = 4, FORETOLD = 24 };
 
 static const char *const models[MODELS] = { "none", "analytic", "cold", "warm" };
 enum { NONE, ANALYTIC, COLD, WARM };
@@ -60,6 +63,7 @@ typedef struct Result {
 	int trials, within[2];  /* until 5 % and 2 %; 0: never */
 	double seconds[2], end; /* modelled; the last best over the best recorded */
 	double cpu;             /* seconds the search itself took */
+	double promised, saved; /* parts of the time after FORETOLD trials, by as many more: expect_saved, and truly */
 } Result;
 
 static int die(const Err *e)
@@ -214,7 +218,7 @@ static Result hunt(Lab *lab, const Search *search, const Effort *effort, int mod
 	bool *known = arena_array(a, bool, lab->recorded.n);
 	Flying flying[TUNE_IN_FLIGHT];
 	int n = 0, got = 1;
-	double best = INFINITY, work_ns = 0;
+	double best = INFINITY, work_ns = 0, after[2 * FORETOLD];
 	uint64_t begun = timing_thread_ns();
 	h.forest = model == WARM ? lab->others : (Forest){ 0 };
 	void *s = search->open(a, lab->space, (SearchCost){ estimate, &h, revision, NULL }, effort, rng_seed(seed));
@@ -242,6 +246,12 @@ static Result hunt(Lab *lab, const Search *search, const Effort *effort, int mod
 			continue;
 		vec_push(a, &h.told, first);
 		best = fmin(best, (double)out.median_ns);
+		if (h.told.n <= 2 * FORETOLD)
+			after[h.told.n - 1] = best;
+		if (h.told.n == FORETOLD)
+			r.promised = expect_saved(after, FORETOLD, FORETOLD);
+		if (h.told.n > FORETOLD && h.told.n <= 2 * FORETOLD)
+			r.saved = 1 - best / after[FORETOLD - 1];
 		if (model >= COLD && h.told.n % LEARN == 0)
 			learn_from_told(&h);
 		for (int k = 0; k < 2; k++)
@@ -287,7 +297,7 @@ static void run_row(Bench *b, const Search *search, int model)
 {
 	Arena *a = arena_new();
 	Figures trials[2] = { { 0 } }, seconds[2] = { { 0 } };
-	double end = 0, asked = 0, cpu = 0;
+	double end = 0, asked = 0, cpu = 0, promised = 0, saved = 0;
 	int there[2] = { 0 }, runs = b->nlab * b->seeds;
 	for (int k = 0; k < b->nlab; k++) {
 		Figures own[2] = { { 0 } };
@@ -303,6 +313,8 @@ static void run_row(Bench *b, const Search *search, int model)
 			end += log(r.end) / runs;
 			asked += (double)r.trials / runs;
 			cpu += r.cpu / runs;
+			promised += r.promised / runs;
+			saved += r.saved / runs;
 		}
 		if (b->each)
 			printf("    %s %s %s: 5 %% %s, 2 %% %s\n", b->lab[k].path, search->name, models[model],
@@ -312,7 +324,7 @@ static void run_row(Bench *b, const Search *search, int model)
 	for (int i = 0; i < 2; i++)
 		printf(" %s | %s | %d %% | %s |", quantile(a, &trials[i], 0.5), quantile(a, &trials[i], 0.9),
 			100 * there[i] / runs, quantile(a, &seconds[i], 0.5));
-	printf(" %.3f | %.0f | %.2f |\n", exp(end), asked, cpu);
+	printf(" %.3f | %.0f | %.2f | %.2f %% | %.2f %% |\n", exp(end), asked, cpu, 100 * promised, 100 * saved);
 	fflush(stdout);
 	arena_free(a);
 }
@@ -359,8 +371,8 @@ int main(int argc, char **argv)
 		printf("%s: %s, %d configs of %.0f, best %.1f us; %s\n", b.lab[k].path, b.lab[k].recorded.task->label,
 			b.lab[k].recorded.n, b.lab[k].recorded.size, b.lab[k].best_ns / 1e3, b.lab[k].recorded.noise);
 	printf("\n| search | model | 5 %%: median | 90th | reached | s | 2 %%: median | 90th | reached | s | end / best | "
-	       "trials | CPU s |\n"
-		   "|---|---|---|---|---|---|---|---|---|---|---|---|---|\n");
+	       "trials | CPU s | promised | saved |\n"
+		   "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n");
 	for (const Search *const *s = searches; *s != NULL; s++)
 		for (int m = 0; m < MODELS; m++)
 			if ((search == NULL || is_in(search, (*s)->name)) && is_in(model, models[m]))

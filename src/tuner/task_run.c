@@ -4,6 +4,7 @@
 #include "codegen/lower.h"
 #include "db/rank.h"
 #include "record/record.h"
+#include "tuner/expect.h"
 #include "tuner/tuning.h"
 
 #include <math.h>
@@ -268,6 +269,8 @@ bool task_run_open(TaskRun *r, TaskProgress *state, Arena *a, const Task *task, 
 	arena_free(scratch);
 	if (!read_known(r, err))
 		return false;
+	for (int i = 0; i < state->reused && state->best_ms > 0; i++)
+		vec_push(a, &r->best_after, state->best_ms);
 	state->space = space_size(r->space);
 	state->roof_ms = roof_ns(task, &with->roof) / 1e6;
 	space_saves(r->space, &r->least_saved, &r->most_saved);
@@ -410,6 +413,8 @@ void task_run_take(TaskRun *r, const Candidate *x, double ns, int64_t err_e9)
 		note_time(r, x->trace, ns);
 		cost_observe(&r->cost, &(CostCandidate){ x->ks, r->task }, 1, &ns);
 	}
+	if (r->state->best_ms > 0)
+		vec_push(r->arena, &r->best_after, r->state->best_ms);
 	if (x->searched)
 		tell(r, x->config, ns);
 	const TaskProgress *s = r->state;
@@ -487,12 +492,10 @@ double task_run_could_save(const TaskRun *r)
 double task_run_expected(const TaskRun *r, int trials)
 {
 	const TaskProgress *s = r->state;
-	double sum = 0, all = task_run_could_save(r), roof = s->roof_ms / r->least_saved;
-	if (s->end != TASK_OPEN || all < 0)
+	double all = task_run_could_save(r);
+	if (s->end != TASK_OPEN || all < 0 || r->best_after.n == 0)
 		return 0;
-	for (int i = 0; i < trials; i++)
-		sum += s->weight * fmax(0, s->best_ms - roof) / (double)(TUNE_PATIENCE + r->since_gain + i);
-	return fmin(sum, all);
+	return fmin(all, s->weight * s->best_ms * expect_saved(r->best_after.at, (int)r->best_after.n, trials));
 }
 
 /* ---- advice ---- */

@@ -39,6 +39,7 @@ typedef struct TaskRun {
 	int in_flight;
 	int64_t since_gain; /* trials since the last one that was 1 % faster */
 	double told_ms; /* the best time that was told last */
+	VEC(double) best_after; /* milliseconds, of each trial; reused ones count as such without a gain */
 } TaskRun;
 
 typedef struct Candidate {
@@ -82,7 +83,7 @@ void task_run_confirm(TaskRun *r, const char *trace, double ns);
 double task_run_belief(const TaskRun *r, const Candidate *x);
 /* Milliseconds of the network from the best time to the roof of the algorithm that saves most; < 0: no roof. */
 double task_run_could_save(const TaskRun *r);
-/* Those that so many more trials may save by task_run_gain; 0 where the search is at its end. */
+/* Those that so many more trials are expected to save (tuner/expect.h); 0 where the search is at its end. */
 double task_run_expected(const TaskRun *r, int trials);
 /* Milliseconds of the network that a trial may save, in the end; infinite: nothing of it was tried. */
 double task_run_gain(const TaskRun *r);

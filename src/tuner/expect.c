@@ -1,0 +1,17 @@
+/*
+ * See expect.h. A search proposes the most promising configs first, so that gains get rarer: each doubling of the
+ * trials brings about as much as the doubling before. So the logarithm of the best time falls with that of the trials.
+ * Its slope is taken from the last two doublings, beside a number for all Tasks, which counts where trials are few.
+ * A part of what single times gain is luck, which a race takes back.
+ */
+#include "tuner/expect.h"
+#include "tuner/tuning.h"
+
+#include <math.h>
+
+double expect_saved(const double *best, int n, int more)
+{
+	double doublings = fmin(2, log2(n)), seen = log(best[(n - 1) / 4] / best[n - 1]);
+	double slope = (seen + TUNE_USUAL_GAIN * TUNE_USUAL_WEIGHT) / (doublings + TUNE_USUAL_WEIGHT);
+	return 1 - exp(-TUNE_LUCK * slope * log2((double)(n + more) / n));
+}
