@@ -1,86 +1,11 @@
 /* CoreML: real files against the results of their frameworks, layers made here, what is refused, damaged files. */
+#include "coreml_made.h"
 #include "evaluate.h"
 #include "folder.h"
 
 #include "base/rng.h"
-#include "frontend/coreml/mil.h"
 
 #include <math.h>
-
-/* ---- models made here */
-
-typedef struct Made {
-	Arena *a;
-	CoremlModel model;
-	CoremlDescription about;
-	CoremlNetwork net;
-} Made;
-
-static Bytes bytes_of(Arena *a, const WireMessage *m, const void *message)
-{
-	Text t = { .arena = a };
-	wire_write(&t, m, message);
-	return (Bytes){ (const unsigned char *)text_str(&t), t.n };
-}
-
-static void put_varint(Text *t, uint64_t x)
-{
-	for (; x >= 128; x >>= 7)
-		text_put(t, (char[]){ (char)(x | 128) }, 1);
-	text_put(t, (char[]){ (char)x }, 1);
-}
-
-/* An array of floats; no dimensions: it declares none. */
-static CoremlFeature array_of(Arena *a, const char *name, int rank, const int64_t *dim)
-{
-	CoremlFeature f = { .name = name, .type = arena_new_of(a, CoremlType) };
-	f.type->multiArrayType = arena_new_of(a, CoremlArray);
-	f.type->multiArrayType->dataType = 65568;
-	f.type->multiArrayType->has = 1u << CoremlArray_dataType;
-	for (int k = 0; k < rank; k++)
-		vec_push(a, &f.type->multiArrayType->shape, dim[k]);
-	return f;
-}
-
-static void make(Made *m, Arena *a, int version)
-{
-	*m = (Made){ .a = a };
-	m->model.specificationVersion = version;
-	m->model.description = &m->about;
-	m->model.neuralNetwork = &m->net;
-	m->net.arrayInputShapeMapping = m->net.imageInputShapeMapping = version >= 4;
-}
-
-/* A layer of one result; inputs are names with blanks between them. */
-static void add_layer(Made *m, uint32_t field, const char *in, const char *out, const void *params)
-{
-	CoremlLayer l = { .name = arena_printf(m->a, "l%zu", m->net.layers.n) };
-	for (size_t n; *in != 0; in += n + (in[n] == ' ')) {
-		n = strcspn(in, " ");
-		vec_push(m->a, &l.input, arena_printf(m->a, "%.*s", (int)n, in));
-	}
-	vec_push(m->a, &l.output, out);
-	Bytes own = params != NULL ? bytes_of(m->a, coreml_kind_of(field)->message, params) : (Bytes){ NULL, 0 };
-	Text t = { .arena = m->a };
-	wire_write(&t, &CoremlLayer_message, &l);
-	put_varint(&t, (uint64_t)field << 3 | 2);
-	put_varint(&t, own.n);
-	if (own.n > 0)
-		text_put(&t, (const char *)own.at, own.n);
-	vec_push(m->a, &m->net.layers, ((Bytes){ (const unsigned char *)text_str(&t), t.n }));
-}
-
-static Bytes made(Made *m)
-{
-	return bytes_of(m->a, &CoremlModel_message, &m->model);
-}
-
-static CoremlWeight *floats(Arena *a, const float *x, size_t n)
-{
-	CoremlWeight *w = arena_new_of(a, CoremlWeight);
-	w->floatValue = (Bytes){ (const unsigned char *)x, n * sizeof *x };
-	return w;
-}
 
 static const void *run(Arena *a, Dag *d, const void *x)
 {
@@ -464,6 +389,53 @@ START_TEST(packages_are_refused)
 }
 END_TEST
 
+/* ---- refusals */
+
+#include "coreml_refused.inc"
+
+START_TEST(networks_are_refused)
+{
+	Arena *a = arena_new();
+	Err err = { 0 };
+	Made m;
+	make(&m, a, 4);
+	vec_push(a, &m.about.input, array_of(a, "x", 2, (int64_t[]){ 1, 4 }));
+	vec_push(a, &m.about.output, array_of(a, "y", 0, NULL));
+	refused[_i].make(&m);
+	ck_assert(frontend_load_bytes(a, "m.mlmodel", made(&m), NULL, &err) == NULL);
+	ck_assert_msg(strstr(err.text, refused[_i].why) != NULL, "%d: %s", _i, err.text);
+	ck_assert_str_eq(err.place, "m.mlmodel");
+	arena_free(a);
+}
+END_TEST
+
+/* Blocks in blocks, more than any program has. */
+START_TEST(deep_blocks_are_refused)
+{
+	Arena *a = arena_new();
+	Err err = { 0 };
+	MilBlock *block = arena_new_of(a, MilBlock);
+	for (int k = 0; k < 2000; k++) {
+		MilOperation op = { .type = "cond" };
+		vec_push(a, &op.outputs, ((MilNamed){ .name = "y" }));
+		if (k > 0)
+			vec_push(a, &op.blocks, bytes_of(a, &MilBlock_message, block));
+		block = arena_new_of(a, MilBlock);
+		vec_push(a, &block->operations, op);
+		vec_push(a, &block->outputs, "y");
+	}
+	MilFunction fn = { .opset = "CoreML5" };
+	vec_push(a, &fn.block_specializations, ((MilSpecialization){ .key = "CoreML5", .value = block }));
+	MilProgram p = { .version = 1 };
+	vec_push(a, &p.functions, ((MilFunctionEntry){ .key = "main", .value = &fn }));
+	CoremlModel m = { .specificationVersion = 6, .description = arena_new_of(a, CoremlDescription) };
+	m.mlProgram = bytes_of(a, &MilProgram_message, &p);
+	ck_assert(frontend_load_bytes(a, "m.mlmodel", bytes_of(a, &CoremlModel_message, &m), NULL, &err) == NULL);
+	ck_assert_msg(strstr(err.text, "nested more than 16 deep") != NULL, "%s", err.text);
+	arena_free(a);
+}
+END_TEST
+
 /* ---- damage */
 
 static void load_damaged(Arena *a, Rng *rng, Bytes b)
@@ -511,6 +483,8 @@ int main(void)
 	tcase_add_test(tc, rows_are_documented);
 	tcase_add_test(tc, packages_have_weights_apart);
 	tcase_add_loop_test(tc, packages_are_refused, 0, LEN(bad_packages));
+	tcase_add_loop_test(tc, networks_are_refused, 0, LEN(refused));
+	tcase_add_test(tc, deep_blocks_are_refused);
 	tcase_add_loop_test(tc, damaged_files_are_refused, 0, suite_count(200, 60, 2000));
 	return run_suite("coreml", tc);
 }

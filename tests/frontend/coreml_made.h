@@ -1,0 +1,82 @@
+/* CoreML models that tests make, message by message. */
+#ifndef TESTS_FRONTEND_COREML_MADE_H
+#define TESTS_FRONTEND_COREML_MADE_H
+
+#include "frontend/coreml/mil.h"
+
+#include <string.h>
+
+typedef struct Made {
+	Arena *a;
+	CoremlModel model;
+	CoremlDescription about;
+	CoremlNetwork net;
+} Made;
+
+static inline Bytes bytes_of(Arena *a, const WireMessage *m, const void *message)
+{
+	Text t = { .arena = a };
+	wire_write(&t, m, message);
+	return (Bytes){ (const unsigned char *)text_str(&t), t.n };
+}
+
+static inline void put_varint(Text *t, uint64_t x)
+{
+	for (; x >= 128; x >>= 7)
+		text_put(t, (char[]){ (char)(x | 128) }, 1);
+	text_put(t, (char[]){ (char)x }, 1);
+}
+
+/* An array of floats; no dimensions: it declares none. */
+static inline CoremlFeature array_of(Arena *a, const char *name, int rank, const int64_t *dim)
+{
+	CoremlFeature f = { .name = name, .type = arena_new_of(a, CoremlType) };
+	f.type->multiArrayType = arena_new_of(a, CoremlArray);
+	f.type->multiArrayType->dataType = 65568;
+	f.type->multiArrayType->has = 1u << CoremlArray_dataType;
+	for (int k = 0; k < rank; k++)
+		vec_push(a, &f.type->multiArrayType->shape, dim[k]);
+	return f;
+}
+
+static inline void make(Made *m, Arena *a, int version)
+{
+	*m = (Made){ .a = a };
+	m->model.specificationVersion = version;
+	m->model.description = &m->about;
+	m->model.neuralNetwork = &m->net;
+	m->net.arrayInputShapeMapping = m->net.imageInputShapeMapping = version >= 4;
+}
+
+/* A layer of one result; inputs are names with blanks between them. */
+static inline void add_layer(Made *m, uint32_t field, const char *in, const char *out, const void *params)
+{
+	CoremlLayer l = { .name = arena_printf(m->a, "l%zu", m->net.layers.n) };
+	for (size_t n; *in != 0; in += n + (in[n] == ' ')) {
+		n = strcspn(in, " ");
+		vec_push(m->a, &l.input, arena_printf(m->a, "%.*s", (int)n, in));
+	}
+	vec_push(m->a, &l.output, out);
+	Bytes own = params != NULL ? bytes_of(m->a, coreml_kind_of(field)->message, params) : (Bytes){ NULL, 0 };
+	Text t = { .arena = m->a };
+	wire_write(&t, &CoremlLayer_message, &l);
+	put_varint(&t, (uint64_t)field << 3 | 2);
+	put_varint(&t, own.n);
+	if (own.n > 0)
+		text_put(&t, (const char *)own.at, own.n);
+	vec_push(m->a, &m->net.layers, ((Bytes){ (const unsigned char *)text_str(&t), t.n }));
+}
+
+static inline Bytes made(Made *m)
+{
+	return bytes_of(m->a, &CoremlModel_message, &m->model);
+}
+
+static inline CoremlWeight *floats(Arena *a, const float *x, size_t n)
+{
+	CoremlWeight *w = arena_new_of(a, CoremlWeight);
+	w->floatValue = (Bytes){ (const unsigned char *)x, n * sizeof *x };
+	return w;
+}
+
+#endif
