@@ -179,6 +179,7 @@ def retune():
         assert p.returncode == 0 and ("mlp host t1 2s" in p.stdout) == (turn == 0), (p.stdout, p.stderr[-300:])
         log, = segments(TMP + "/out")
         head = open(log).readline()
+        assert json.loads(head)["command"].startswith("tools/retune --target=host --threads=1 --network=mlp"), head
         assert "/cpu-" in log and json.loads(head)["kind"] == "log" and "/tmp" not in head and TMP not in head, head
     env = dict(shipped(), DLC_TUNING_LOGS=TMP + "/out")
     p = run("dlc-compile", "mlp", "-o", TMP + "/m.dlcb", "--json", "--require=exact", env=env)
