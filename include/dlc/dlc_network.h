@@ -29,6 +29,14 @@ typedef struct DlcBinding {
 typedef enum DlcPrecision { DLC_FP32, DLC_TF32, DLC_FP16, DLC_BF16, DLC_PRECISIONS } DlcPrecision;
 DLC_API const char *dlc_precision_name(DlcPrecision p); /* "fp16"; NULL: there is no such precision */
 
+/*
+ * The order in which the program has an input's dimensions, where it is not the model's: channels second (ncw, nchw,
+ * ncdhw) or last (nwc, nhwc, ndhwc). Shapes that are given are those of the model.
+ */
+typedef struct DlcInputLayout {
+	const char *name, *layout;
+} DlcInputLayout;
+
 /* All of it is copied or read during the call. */
 typedef struct DlcLoadOptions {
 	int64_t batch; /* 0: as the model says, a symbolic one becomes 1 */
@@ -44,6 +52,8 @@ typedef struct DlcLoadOptions {
 	const char *weights; /* the file of the weights; NULL: inside the model's, or beside it by the format's habit */
 	const char *without; /* what the graph leaves out, for measurements: see dlc-compile(1), --without; NULL: nothing */
 	const char *frontend; /* a shared object that is asked first about a file (dlc/dlc_frontend.h); NULL: none */
+	const DlcInputLayout *layout;
+	int nlayout;
 } DlcLoadOptions;
 
 /* A zoo name or a file, recognised by its content. options may be NULL. */

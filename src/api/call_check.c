@@ -33,6 +33,11 @@ static const ApiField binding_fields[] = {
 	TEXT(DlcBinding, name),
 	END
 };
+static const ApiField layout_fields[] = {
+	TEXT(DlcInputLayout, name),
+	TEXT(DlcInputLayout, layout),
+	END
+};
 const ApiField api_session_options[] = {
 	LIST(DlcSessionOptions, targets, ntargets, NULL),
 	END
@@ -46,6 +51,7 @@ const ApiField api_load_options[] = {
 	INT64(DlcLoadOptions, seq, 0),
 	LIST(DlcLoadOptions, shape, nshape, shape_fields),
 	LIST(DlcLoadOptions, bind, nbind, binding_fields),
+	LIST(DlcLoadOptions, layout, nlayout, layout_fields),
 	INT(DlcLoadOptions, precision, 0, DLC_PRECISIONS - 1),
 	END
 };

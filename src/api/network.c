@@ -62,6 +62,10 @@ bool network_read_options(DlcSession *s, Arena *a, const DlcLoadOptions *o, Mode
 	BindArg *bind = arena_array(a, BindArg, o->nbind + 1);
 	for (int i = 0; i < o->nshape; i++)
 		shape[i] = (ShapeArg){ arena_printf(a, "%s", o->shape[i].name), shape_of(o->shape[i].rank, o->shape[i].dim) };
+	LayoutArg *layout = arena_array(a, LayoutArg, o->nlayout + 1);
+	for (int i = 0; i < o->nlayout; i++)
+		layout[i] =
+			(LayoutArg){ arena_printf(a, "%s", o->layout[i].name), arena_printf(a, "%s", o->layout[i].layout) };
 	for (int i = 0; i < o->nbind; i++)
 		if (!network_read_tensor(a, o->bind[i].name, &o->bind[i].tensor, false, &bind[i], err))
 			return false;
@@ -69,6 +73,8 @@ bool network_read_options(DlcSession *s, Arena *a, const DlcLoadOptions *o, Mode
 		.nshape = o->nshape,
 		.bind = bind,
 		.nbind = o->nbind,
+		.layout = layout,
+		.nlayout = o->nlayout,
 		.batch = o->batch,
 		.seq = o->seq,
 		.weights = o->weights != NULL ? arena_printf(a, "%s", o->weights) : NULL,

@@ -6,6 +6,7 @@
 #include "api/network_builder.h"
 
 #include "compile/compile.h"
+#include "frontend/input_layout.h"
 
 #include "op/element.h"
 
@@ -516,7 +517,8 @@ static bool finish(DlcBuilder *b, DlcNetwork **out, Err *err)
 	if (b->net == NULL)
 		return fail(err, ERR_USAGE, b->name, "has given its network already, and can only be closed");
 	Dag *d = builder_take(b, err);
-	if (d == NULL || !network_make(b->session, b->work, b->name, d, &b->options, out, err))
+	if (d == NULL || !input_layouts(d, &b->args, err) ||
+		!network_make(b->session, b->work, b->name, d, &b->options, out, err))
 		return false;
 	b->name = arena_printf(b->arena, "%s", b->name);
 	b->net = NULL;

@@ -44,7 +44,7 @@ static void print_next(const Args *args, const DlcBundleInfo *c)
 {
 	enum { NAMED = 5, SECONDS = 4 /* about 120 trials */ };
 	static const char *const same[] = {
-		"target", "threads", "tuning-db", "batch", "seq", "shape", "bind", "weights", "frontend",
+		"target", "threads", "tuning-db", "batch", "seq", "shape", "bind", "input-layout", "weights", "frontend",
 		"precision"
 	};
 	const DlcChoice **s = arena_array(args_arena(args), const DlcChoice *, c->ntask + 1);
@@ -118,7 +118,8 @@ static void add_errors(Arena *a, Json *v, const PrecisionError *e)
 /* The command that shows the error on the target. */
 static void print_command(const Args *args, const char *before)
 {
-	static const char *const same[] = { "target", "batch", "seq", "shape", "bind", "weights", "frontend", "precision" };
+	static const char *const same[] = { "target", "batch", "seq", "shape", "bind", "input-layout", "weights",
+		"frontend", "precision" };
 	fprintf(stderr, "dlc: %s: dlc run %s", before, args_operand(args, 0));
 	print_same(stderr, args, same, (int)(sizeof same / sizeof *same));
 	fprintf(stderr, " --against=fp32\n");

@@ -243,6 +243,19 @@ static bool read_binds(const Args *args, DlcLoadOptions *o, Err *err)
 	return true;
 }
 
+static bool read_layouts(const Args *args, DlcLoadOptions *o, Err *err)
+{
+	size_t n;
+	const char *const *given = args_all(args, "input-layout", &n);
+	DlcInputLayout *layout = arena_array(args_arena(args), DlcInputLayout, n + 1);
+	for (size_t i = 0; i < n; i++)
+		if ((layout[i].layout = args_pair(args, "input-layout", given[i], &layout[i].name, err)) == NULL)
+			return false;
+	o->layout = layout;
+	o->nlayout = (int)n;
+	return true;
+}
+
 /* An input that must be known while compiling, from the first set of test data: the tensor of that name. */
 static int offer_check(const char *input, DlcTensor *out, void *arg)
 {
@@ -272,7 +285,7 @@ DlcNetwork *network_load_in(const Args *args, DlcSession *s, const char *model, 
 	o.weights = args_has(args, "weights") ? args_text(args, "weights", NULL) : NULL;
 	o.frontend = args_has(args, "frontend") ? args_text(args, "frontend", NULL) : NULL;
 	o.without = args_has(args, "without") ? args_text(args, "without", NULL) : NULL;
-	if (!read_shapes(args, &o, err) || !read_binds(args, &o, err))
+	if (!read_shapes(args, &o, err) || !read_binds(args, &o, err) || !read_layouts(args, &o, err))
 		return NULL;
 	if (args_has(args, "check") && args_text(args, "check", "")[0] != 0) {
 		o.offer = offer_check;

@@ -8,8 +8,8 @@
 #include "api/failure.h"
 #include "cli/rows.h"
 
-#define OPTIONS_MODEL OPTION_BATCH, OPTION_SEQ, OPTION_SHAPE, OPTION_BIND, OPTION_WEIGHTS, OPTION_FRONTEND, \
-	OPTION_PRECISION
+#define OPTIONS_MODEL OPTION_BATCH, OPTION_SEQ, OPTION_SHAPE, OPTION_BIND, OPTION_INPUT_LAYOUT, OPTION_WEIGHTS, \
+	OPTION_FRONTEND, OPTION_PRECISION
 
 /* What the user typed, for the logs that are written; the process's. */
 void session_set_command(const char *text);

@@ -90,6 +90,13 @@
 		.kind = OPT_TEXT, \
 		.arg = "FILE", \
 		.help = "the file of the weights, where the model has one of its own (default: found beside it)" }
+#define OPTION_INPUT_LAYOUT \
+	{ .name = "input-layout", \
+		.field = "layout", \
+		.kind = OPT_TEXT, \
+		.arg = "NAME=nhwc", \
+		.many = true, \
+		.help = "order of an input's dimensions outside of the model: nchw, nhwc; repeats" }
 #define OPTION_FRONTEND \
 	{ .name = "frontend", \
 		.kind = OPT_TEXT, \

@@ -272,12 +272,26 @@ static bool add_parts(Planner *p, const OpCall *c)
 	return true;
 }
 
+/* Counts a group of transpositions alone at an input or an output. */
+static void count_moves(Planner *p, const Group *g)
+{
+	for (int k = 0; k < g->ncall; k++)
+		if (p->d->call.at[g->call[k]].op != OP_transpose)
+			return;
+	for (int k = 0; k < g->nin; k++)
+		p->plan->moves_in += p->d->value.at[p->view[g->in[k]].of].kind == VALUE_INPUT;
+	for (int k = 0; k < g->nout; k++)
+		for (size_t i = 0; i < p->d->output.n; i++)
+			p->plan->moves_out += p->view[p->d->output.at[i]].of == p->view[g->out[k]].of;
+}
+
 static bool add_group(Planner *p, const Group *g)
 {
 	const OpCall *first = &p->d->call.at[g->call[0]];
 	if (g->task == NULL)
 		return first->op != OP_concat || add_parts(p, first);
 	Bound b = { 0 };
+	count_moves(p, g);
 	return bind_values(p, g, (int)p->plan->step.n, &b) && bind_prepared(p, g->number, &b) &&
 	       add_calls(p, g, g->number, &b);
 }
@@ -331,6 +345,7 @@ static void print_place(Text *out, const NetPlan *p, const Place *at)
 void plan_print(Text *out, const NetPlan *p)
 {
 	text_add(out, "workspace %lld bytes, largest live set %lld\n", (long long)p->work_bytes, (long long)p->live_bytes);
+	text_add(out, "layout moves %d of inputs, %d of outputs\n", p->moves_in, p->moves_out);
 	for (size_t i = 0; i < p->step.n; i++) {
 		const PlanStep *s = &p->step.at[i];
 		text_add(out, "%zu %s", i, s->task < 0 ? "copy" : "call");

@@ -42,6 +42,7 @@ typedef struct NetPlan {
 	VEC(PlanConst) constant;
 	Place *value; /* of values with memory of their own; .bytes < 0: not placed */
 	int64_t work_bytes, live_bytes;
+	int moves_in, moves_out; /* steps that do nothing but reorder an input, or give an output its order */
 	int64_t state_bytes; /* zero before and after each run */
 } NetPlan;
 

@@ -4,6 +4,7 @@
  */
 #include "frontend/foreign.h"
 #include "frontend/format.h"
+#include "frontend/input_layout.h"
 #include "frontend/neighbour.h"
 
 #include <errno.h>
@@ -152,7 +153,7 @@ static Dag *load_content(Arena *a, const char *path, Bytes file, const ModelArgs
 	return load(a, format_of_content(a, path, file, err), path, file, args, err);
 }
 
-Dag *frontend_load(Arena *a, const char *model, const ModelArgs *args, Err *err)
+static Dag *load_model(Arena *a, const char *model, const ModelArgs *args, Err *err)
 {
 	Bytes file = { NULL, 0 };
 	struct stat st;
@@ -171,9 +172,20 @@ Dag *frontend_load(Arena *a, const char *model, const ModelArgs *args, Err *err)
 	return load_content(a, model, file, args, err);
 }
 
+/* The same for all formats: the inputs' layouts. */
+static Dag *with_layouts(Dag *d, const ModelArgs *args, Err *err)
+{
+	return d != NULL && args != NULL && !input_layouts(d, args, err) ? NULL : d;
+}
+
+Dag *frontend_load(Arena *a, const char *model, const ModelArgs *args, Err *err)
+{
+	return with_layouts(load_model(a, model, args, err), args, err);
+}
+
 Dag *frontend_load_bytes(Arena *a, const char *name, Bytes file, const ModelArgs *args, Err *err)
 {
-	return load_content(a, name, file, args, err);
+	return with_layouts(load_content(a, name, file, args, err), args, err);
 }
 
 static const Format *find(const char *name)

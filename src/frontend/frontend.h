@@ -23,6 +23,11 @@ typedef struct BindArg {
 	const void *data;
 } BindArg;
 
+/* The order of an input's dimensions outside of the model: "nhwc" (frontend/input_layout.h). */
+typedef struct LayoutArg {
+	const char *name, *layout;
+} LayoutArg;
+
 /* A front end that is no row of format.def: that of another program. */
 typedef struct ModelArgs ModelArgs;
 typedef struct OutsideFormat {
@@ -44,12 +49,14 @@ struct ModelArgs {
 	/* Asked for an input that must be known while compiling and is not bound (test data); may be NULL. */
 	bool (*offer)(const char *input, BindArg *out, void *arg);
 	void *offer_arg;
+	const LayoutArg *layout;
+	int nlayout;
 	const OutsideFormat *outside; /* is asked first about a file; may be NULL */
 };
 
 /*
  * `model` is a zoo name or a path. The Dag and its data live in the arena. A refusal is placed at the model, or at the
- * field that is to be given or mended: "batch", "seq", "shape", "bind" or "weights".
+ * field that is to be given or mended: "batch", "seq", "shape", "bind", "layout" or "weights".
  */
 Dag *frontend_load(Arena *a, const char *model, const ModelArgs *args, Err *err);
 /*

@@ -16,20 +16,25 @@ static const char compiling[] = "options for a model that is no bundle, which dl
 #define MANY_INT false
 #define MANY_REAL false
 #define MANY_SECONDS false
-#define ROW(n, l, k, v, least, most, text) \
-	{ .name = n, .letter = l, .kind = OPT_##k, .arg = v, .lo = least, .hi = most, .many = MANY_##k, .help = text },
+#define ROW(n, f, l, k, v, least, most, text) \
+	{ .name = n, .field = f, .letter = l, .kind = OPT_##k, .arg = v, .lo = least, .hi = most, .many = MANY_##k, \
+		.help = text },
 const Option run_option[] = {
-#define OPTION(n, l, k, v, least, most, text) ROW(n, l, k, v, least, most, text)
+#define OPTION(n, l, k, v, least, most, text) ROW(n, NULL, l, k, v, least, most, text)
 #define COMPILING(n, k, v, least, most, text)
+#define COMPILING_AS(n, f, k, v, least, most, text)
 #include "run/option.def"
 #undef OPTION
 #undef COMPILING
+#undef COMPILING_AS
 	{ .name = "", .kind = OPT_HEAD, .help = compiling },
 #define OPTION(n, l, k, v, least, most, text)
-#define COMPILING(n, k, v, least, most, text) ROW(n, 0, k, v, least, most, text)
+#define COMPILING(n, k, v, least, most, text) ROW(n, NULL, 0, k, v, least, most, text)
+#define COMPILING_AS(n, f, k, v, least, most, text) ROW(n, f, 0, k, v, least, most, text)
 #include "run/option.def"
 #undef OPTION
 #undef COMPILING
+#undef COMPILING_AS
 	OPTION_END,
 };
 

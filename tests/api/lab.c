@@ -66,6 +66,29 @@ DlcNetwork *load(DlcSession *s, const Model *m)
 	return n;
 }
 
+float *run_network(Arena *a, DlcNetwork *n, const float *x, int64_t nx, int64_t ny)
+{
+	DlcFailure why = { 0 };
+	DlcError err = { 0 };
+	DlcBundle *bundle;
+	DlcModel *m;
+	DlcInstance *i;
+	size_t size;
+	float *y = arena_array(a, float, ny);
+	ok(dlc_compile(n, NULL, &bundle, &why), why);
+	const void *bytes = dlc_bundle_bytes(bundle, &size);
+	ck_assert_msg(dlc_model_open_memory(bytes, size, &m, &err) == DLC_OK &&
+			dlc_instance_open(m, 0, &i, &err) == DLC_OK &&
+			dlc_instance_write(i, DLC_INPUT, 0, x, sizeof(float) * (size_t)nx, &err) == DLC_OK &&
+			dlc_instance_run(i, &err) == DLC_OK &&
+			dlc_instance_read(i, DLC_OUTPUT, 0, y, sizeof(float) * (size_t)ny, &err) == DLC_OK,
+		"%s", err.text);
+	dlc_instance_close(i);
+	dlc_model_close(m);
+	dlc_bundle_close(bundle);
+	return y;
+}
+
 Lab open_lab(int which, const char *database)
 {
 	DlcFailure why = { 0 };

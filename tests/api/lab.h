@@ -30,6 +30,8 @@ const char *file(Arena *a, const char *name);
 
 DlcSession *open_session(void);
 DlcNetwork *load(DlcSession *s, const Model *m);
+/* Compiles the network without records and runs it on x, its one input; the ny numbers of its first output. */
+float *run_network(Arena *a, DlcNetwork *n, const float *x, int64_t nx, int64_t ny);
 /* A session with network number `which`, and a database of that name in the folder; NULL: none. */
 typedef struct Lab {
 	Arena *arena;

@@ -200,30 +200,13 @@ static float *drawn(Site *s, int64_t n)
 /* Compiles the network, runs it on x and compares its first output. */
 static void gives(Site *s, const float *x, int64_t nx, const float *want, int64_t n)
 {
-	DlcFailure why = { 0 };
-	DlcError err = { 0 };
-	DlcBundle *bundle;
-	DlcModel *m;
-	DlcInstance *i;
-	size_t size;
 	DlcNetwork *net = finished(s);
-	float *y = arena_array(s->arena, float, n), most = 0;
-	ok(dlc_compile(net, NULL, &bundle, &why), why);
-	const void *bytes = dlc_bundle_bytes(bundle, &size);
-	ck_assert_msg(dlc_model_open_memory(bytes, size, &m, &err) == DLC_OK &&
-			dlc_instance_open(m, 0, &i, &err) == DLC_OK &&
-			dlc_instance_write(i, DLC_INPUT, 0, x, sizeof(float) * (size_t)nx, &err) == DLC_OK &&
-			dlc_instance_run(i, &err) == DLC_OK &&
-			dlc_instance_read(i, DLC_OUTPUT, 0, y, sizeof(float) * (size_t)n, &err) == DLC_OK,
-		"%s", err.text);
+	float *y = run_network(s->arena, net, x, nx, n), most = 0;
 	for (int64_t k = 0; k < n; k++)
 		most = fmaxf(most, fabsf(want[k]));
 	for (int64_t k = 0; k < n; k++)
 		ck_assert_msg(fabsf(y[k] - want[k]) <= 2e-5f * most, "element %lld: %g, not %g", (long long)k, (double)y[k],
 			(double)want[k]);
-	dlc_instance_close(i);
-	dlc_model_close(m);
-	dlc_bundle_close(bundle);
 	dlc_network_close(net);
 }
 
@@ -469,28 +452,12 @@ START_TEST(drawn_weights_keep_values_in_range)
 	x = dlc_builder_dense(s.b, NULL, x, &(DlcDense){ .units = 4, .activation = "tanh" });
 	x = dlc_builder_op2(s.b, NULL, "mul", x, dlc_builder_weight(s.b, "w", 1, DIM(4), 1, 0.1));
 	dlc_builder_output(s.b, "y", x);
-	DlcFailure why = { 0 };
-	DlcError err = { 0 };
-	DlcBundle *bundle;
-	DlcModel *m;
-	DlcInstance *i;
-	size_t size;
-	float *in = drawn(&s, 8 * 64), y[4];
 	DlcNetwork *n = finished(&s);
-	ok(dlc_compile(n, NULL, &bundle, &why), why);
-	const void *bytes = dlc_bundle_bytes(bundle, &size);
-	ck_assert_int_eq(dlc_model_open_memory(bytes, size, &m, &err), DLC_OK);
-	ck_assert_int_eq(dlc_instance_open(m, 0, &i, &err), DLC_OK);
-	ck_assert_int_eq(dlc_instance_write(i, DLC_INPUT, 0, in, 8 * 64 * 4, &err), DLC_OK);
-	ck_assert_int_eq(dlc_instance_run(i, &err), DLC_OK);
-	ck_assert_int_eq(dlc_instance_read(i, DLC_OUTPUT, 0, y, sizeof y, &err), DLC_OK);
+	float *y = run_network(s.arena, n, drawn(&s, 8 * 64), 8 * 64, 4);
 	double square = 0;
 	for (int k = 0; k < 4; k++)
 		square += (double)y[k] * y[k] / 4;
 	ck_assert_msg(square > 1e-4 && square < 2, "%g", square);
-	dlc_instance_close(i);
-	dlc_model_close(m);
-	dlc_bundle_close(bundle);
 	dlc_network_close(n);
 	close_site(&s);
 }

@@ -53,6 +53,11 @@ $ dlc show squeezenet1_1 --seq=8
 ! see dlc show --help
 [exit 2]
 
+$ dlc show squeezenet1_1 --input-layout=data=hwcn
+! dlc: --input-layout: 'hwcn' is no layout of an input; there are ncw, nwc, nchw, nhwc, ncdhw, ndhwc
+! see dlc show --help
+[exit 2]
+
 $ dlc show squeezenet1_1 --weights=w.bin
 ! dlc: --weights: networks of the zoo have no file of weights apart
 ! see dlc show --help

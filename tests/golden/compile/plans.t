@@ -4,6 +4,7 @@ y: f32[2,8] = softmax(x)
 out y
 --- naive
 workspace 256 bytes, largest live set 256
+layout moves 0 of inputs, 0 of outputs
 0 call task 0 k (softmax 2x8) x:input0[64] y:output0[64] v1.max:work+64[8] v1.exp:work+0[64] v1.sum:work+128[8] v1.inverse:work+192[8]
 ===
 dag chain
@@ -16,6 +17,7 @@ e: f32[24,6] = transpose(d) perm=[1,0]
 out e
 --- naive
 workspace 1152 bytes, largest live set 1152
+layout moves 1 of inputs, 1 of outputs
 0 call task 0 k (transpose 24x6) x:input0[576] a:work+0[576]
 1 call task 1 k (transpose 6x24) a:work+0[576] b:work+576[576]
 2 call task 0 k (transpose 24x6) b:work+576[576] c:work+0[576]
@@ -29,6 +31,7 @@ z: f32[24] = reshape(y) shape=[24]
 out z
 --- naive
 workspace 0 bytes, largest live set 0
+layout moves 1 of inputs, 1 of outputs
 0 call task 0 k (transpose 6x4) x:input0[96] y:output0[96]
 ===
 dag views
@@ -40,6 +43,7 @@ v: f32[12,2] = transpose(u) perm=[1,0]
 out u, v, z
 --- naive
 workspace 0 bytes, largest live set 0
+layout moves 0 of inputs, 1 of outputs
 0 call task 0 k (relu 24) y:input0[96] z:output0[96]
 1 call task 1 k (transpose 12x2) u:output0[96] v:output1[96]
 2 copy z:output2[96] z:output0[96]
@@ -51,6 +55,7 @@ y: f32[3] = identity(x)
 out x, w, y, x
 --- naive
 workspace 0 bytes, largest live set 0
+layout moves 0 of inputs, 0 of outputs
 0 copy x:output0[12] x:input0[12]
 1 copy w:output1[8] w:const[8]
 2 copy y:output2[12] y:input0[12]
@@ -66,6 +71,7 @@ e: f32[4,4] = matmul(d, a)
 out e
 --- naive
 workspace 448 bytes, largest live set 448
+layout moves 1 of inputs, 0 of outputs
 0 call task 0 k (transpose 4x4) x:input0[64] a:work+0[64]
 1 call task 0 k (transpose 4x4) a:work+0[64] b:work+64[64]
 2 call task 1 k (matmul 4x4 by 4x4) b:work+64[64] a:work+0[64] c:work+128[64]
@@ -81,6 +87,7 @@ c: f32[3,5] = mul(b, w)
 out c, c
 --- naive
 workspace 384 bytes, largest live set 384
+layout moves 0 of inputs, 0 of outputs
 0 call task 0 k (softmax 3x5) x:input0[60] a:work+0[60] v1.max:work+128[12] v1.exp:work+64[60] v1.sum:work+192[12] v1.inverse:work+256[12]
 1 call task 1 k (softmax 3x5 +mul) a:work+0[60] w:const[20] c:output0[60] v1:work+64[60] v1.max:work+192[20] v1.exp:work+128[60] v1.sum:work+256[20] v1.inverse:work+320[20]
 2 copy c:output1[60] c:output0[60]
@@ -111,6 +118,7 @@ y: f32[1,48,4,4] = neg(c)
 out y
 --- naive
 workspace 3072 bytes, largest live set 3072
+layout moves 0 of inputs, 0 of outputs
 0 call task 0 k (neg 1x16x4x4) x:input0[1024] s:work+0[1024 NCHW16c]
 1 call task 1 k (exp 1x16x4x4) s:work+0[1024 NCHW16c] a:work+1024[1024 NCHW16c]
 2 copy c:work+2048[1024 NCHW16c] s:work+0[1024 NCHW16c]
@@ -126,6 +134,7 @@ e: f32[4,16] = tanh(a)
 out d, e, b
 --- naive
 workspace 0 bytes, largest live set 0
+layout moves 0 of inputs, 0 of outputs
 0 call task 0 k (neg 4x16) x:input0[256] a:output0[256]
 1 call task 1 k (exp 4x16) x:input0[256] b:output0+256[256]
 2 copy d:output0+512[256] x:input0[256]
@@ -143,6 +152,7 @@ f: f32[5,16] = concat(e, b, e) axis=0
 out f, c, d
 --- naive
 workspace 0 bytes, largest live set 0
+layout moves 0 of inputs, 0 of outputs
 0 call task 0 k (slice 2x8) c:input0+128[128] d:output2[64]
 1 call task 1 k (neg 1x16) a:input0[64] e:output0[64]
 2 copy f:output0+64[192] b:input0+64[192]
@@ -166,6 +176,7 @@ z: f32[8,16] = exp(ba)
 out y, z
 --- naive
 workspace 1536 bytes, largest live set 1536
+layout moves 0 of inputs, 0 of outputs
 0 call task 0 k (neg 4x16) x:input0[256] a:work+0[256]
 1 call task 1 k (exp 4x16) a:work+0[256] b:work+256[256]
 2 call task 1 k (exp 4x16) c:work+192[256] d:work+512[256]
