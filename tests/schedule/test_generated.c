@@ -1,5 +1,5 @@
 /*
- * The generated space on random Tasks of nine classes of operators, whatever template they have: it is large, nearly
+ * The generated space on random Tasks of ten classes of operators, whatever template they have: it is large, nearly
  * each sampled config is legal, and each legal one computes what the naive Fn does.
  */
 #include "equal.h"
@@ -42,6 +42,9 @@ static const struct {
 	            "y: f32[1,$4,$1,$2,$3] = conv(x, w) pads=[1,1,1,1,1,1]\nout y\n",
 		{ { 1, 3 }, { 3, 4 }, { 3, 5 }, { 3, 9 }, { 2, 9 } },
 		{ { 8, 32 }, { 4, 16 }, { 14, 28 }, { 14, 28 }, { 16, 64 } } },
+	{ "conv_transpose", "dag t\nin x: f32[1,$0,$1,$2]\nconst w: f32[$0,$3,4,4]\n"
+	                    "y: f32[1,$3,$1*2,$2*2] = conv_transpose(x, w) strides=[2,2] pads=[1,1,1,1]\nout y\n",
+		{ { 1, 4 }, { 2, 4 }, { 2, 7 }, { 2, 20 } }, { { 16, 128 }, { 7, 28 }, { 7, 28 }, { 16, 128 } } },
 	{ "max_pool", "dag t\nin x: f32[$3,$0,$1,$2]\ny: f32[$3,$0,$1,$2] = max_pool(x) kernel=[3,3] pads=[1,1,1,1]\n"
 	              "out y\n",
 		{ { 2, 20 }, { 3, 9 }, { 3, 19 }, { 1, 2 } }, { { 32, 256 }, { 14, 112 }, { 14, 112 }, { 1, 4 } } },
@@ -115,6 +118,25 @@ START_TEST(nearly_all_configs_are_legal)
 }
 END_TEST
 
+/* The lanes of a default are filters, which skip taps in the padding together. */
+START_TEST(lanes_skip_zeros_together)
+{
+	static const char dag[] = "dag t\nin x: f32[1,9,7,7]\nconst w: f32[9,49,4,4]\n"
+							  "y: f32[1,49,14,14] = conv_transpose(x, w) strides=[2,2] pads=[1,1,1,1]\nout y\n";
+	Arena *a = arena_new();
+	Err err = { 0 };
+	Target target;
+	Text text = { .arena = a };
+	Space *s = space_of(a, dag, &target);
+	Trace *t = space_trace(s, &s->first, a, &err);
+	ck_assert_msg(t != NULL, "%s", err.text);
+	trace_print(&text, t);
+	ck_assert_msg(strstr(text_str(&text), "skip conv_transpose\n") != NULL, "%s", text_str(&text));
+	ck_assert_msg(strstr(text_str(&text), "vectorize o\n") != NULL, "%s", text_str(&text));
+	arena_free(a);
+}
+END_TEST
+
 START_TEST(each_sampled_config_computes_what_the_naive_fn_does)
 {
 	int samples = suite_count(6, 2, 60), tasks = 4;
@@ -151,6 +173,7 @@ int main(void)
 	TCase *tc = tcase_create("generated");
 	tcase_set_timeout(tc, 300);
 	tcase_add_loop_test(tc, nearly_all_configs_are_legal, 0, LEN(classes));
+	tcase_add_test(tc, lanes_skip_zeros_together);
 	tcase_add_loop_test(tc, each_sampled_config_computes_what_the_naive_fn_does, 0, LEN(classes));
 	return run_suite("generated", tc);
 }

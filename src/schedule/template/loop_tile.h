@@ -35,6 +35,7 @@ typedef struct LoopTile {
 	Spatial x[BLOCK_AXES];
 	Reduce r[BLOCK_AXES];
 	int of_out[BLOCK_AXES]; /* axis of the nest that stores -> x */
+	int uniform;            /* the axis whose lanes skip taps in the padding together; NONE: there is none */
 	int vector;             /* the axis of lanes: x[vector]; NONE: r[partial] */
 	int partial;            /* the reduce axis whose parts lie side by side */
 	int64_t lanes, vectors, depth, steps; /* depth: of a part of r[deep]; steps: of r[inner] that are written out */
@@ -49,8 +50,8 @@ typedef struct LoopTile {
 
 /* Whether tiles fit nest `at` of the set: a reduction by one monoid into each element of a buffer. */
 bool loop_tile_fits(const Sketch *s, const BlockSet *set, int at);
-/* Whether that is better than loops before anything is measured: it saves the memory traffic of a nest. */
-bool loop_tile_likely(const BlockSet *set, int at);
+/* Whether that is better than loops before anything is measured: it saves traffic of a nest, or lanes skip zeros. */
+bool loop_tile_likely(const Sketch *s, const BlockSet *set, int at);
 /* Reads the nest and asks for its knobs; writes steps that inline what is before it. */
 LoopTile loop_tile_ask(Sketch *s, BlockSet *set, int at);
 /* Axes with several blocks, or with several tiles in a block, in the order of the nest; how many. */

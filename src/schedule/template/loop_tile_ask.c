@@ -49,10 +49,47 @@ bool loop_tile_fits(const Sketch *s, const BlockSet *set, int at)
 	return block_outputs(n) > 1 && block_folded(n) > 1 && target_lanes(s->target, body->reduce.value[0]->type) > 1;
 }
 
+typedef struct Others {
+	const char *iter, *buf;
+	bool depend;
+} Others;
+
+static void see_other(const Expr *e, void *arg)
+{
+	Others *c = arg;
+	c->depend |= e->op == IR_SELECT && ir_uses_var(e->arg[0], c->iter);
+	c->depend |= e->op == IR_LOAD && strcmp(e->name, c->buf) != 0 && ir_uses_var(e, c->iter);
+}
+
+/*
+ * The axis of lanes for a reduction whose taps are partly zeros: one that only a constant has. Whether a tap is a zero
+ * does not depend on it, so all lanes skip it together. NONE: there is none, or no tap is.
+ */
+static int uniform_axis(const BlockSet *set, const BlockNest *n, int64_t lanes)
+{
+	int axis[IR_MAX_RANK], best = NONE;
+	for (int i = 0; n->selects && i < set->fn->nparam; i++) {
+		const Buf *b = set->fn->param[i].buf;
+		bool plain;
+		if (b == NULL || b->role != BUF_CONST || b->map.n > 0 || b->rank < 2 ||
+			!block_reads(n, b->name, &plain, axis) || !plain)
+			continue;
+		for (int d = 0; d < b->rank; d++) {
+			bool spatial = axis[d] >= 0 && axis[d] < n->spatial;
+			Others c = { spatial ? n->axis[axis[d]].iter : "", b->name, false };
+			ir_each_node_in(n->stmt->block.body, see_other, &c);
+			if (spatial && !c.depend && n->axis[axis[d]].extent >= lanes)
+				best = axis[d];
+		}
+	}
+	return best;
+}
+
 static LoopTile read_nest(Sketch *s, BlockSet *set, int at)
 {
 	BlockNest *n = &set->nest[at];
 	LoopTile t = { .s = s, .nest = n, .vector = NONE, .partial = NONE };
+	t.uniform = uniform_axis(set, n, target_lanes(s->target, n->made->type));
 	int axis[IR_MAX_RANK], root = root_of(set, at, axis);
 	for (int k = 0; k < n->n; k++)
 		if (n->axis[k].reduce)
@@ -134,7 +171,8 @@ static void ask_vector(LoopTile *t)
 				continue;
 			axis[count] = k;
 			size[count] = part;
-			bool along = !reduce && side >= 0 && t->nest->axis_of[side] == k;
+			int best = t->uniform >= 0 ? t->uniform : side >= 0 ? t->nest->axis_of[side] : NONE;
+			bool along = !reduce && best == k;
 			if (along && (!divides || extent % part == 0)) { /* the longest part that divides, else the longest */
 				divides |= extent % part == 0 && part >= TMPL_PROMISING_LANES;
 				first = count;
@@ -155,7 +193,7 @@ static void ask_vector(LoopTile *t)
 	int n = 0;
 	for (int64_t v = 1; v <= TMPL_MOST_VECTORS && (v - 1) * t->lanes < extent; v++)
 		vectors[n++] = v;
-	t->vectors = ask_number(t, "vectors", NULL, vectors, n, extent % (2 * t->lanes) == 0);
+	t->vectors = ask_number(t, "vectors", NULL, vectors, n, t->uniform < 0 && extent % (2 * t->lanes) == 0);
 	t->x[t->vector].tile = t->lanes * t->vectors;
 	if (t->x[t->vector].tile > t->x[t->vector].extent)
 		t->x[t->vector].tile = t->x[t->vector].extent;
@@ -359,7 +397,7 @@ static void ask_taps(LoopTile *t)
 	k -= k == t->inner;
 	if (k >= 0 && k != t->deep && t->r[k].extent > 1 && t->r[k].extent <= TMPL_SHORT_LOOP)
 		t->taps = sketch_flag(t->s, knob(t, "taps", NULL), true);
-	t->skips = t->nest->selects && sketch_flag(t->s, knob(t, "skip", NULL), false);
+	t->skips = t->nest->selects && sketch_flag(t->s, knob(t, "skip", NULL), t->uniform >= 0 && t->vector == t->uniform);
 }
 
 /* Elementwise nests that the reduction alone reads; *once: it reads each of their elements once. How many. */
@@ -396,7 +434,7 @@ static void inline_before(LoopTile *t, BlockSet *set)
 	}
 }
 
-bool loop_tile_likely(const BlockSet *set, int at)
+bool loop_tile_likely(const Sketch *s, const BlockSet *set, int at)
 {
 	const BlockNest *n = &set->nest[at];
 	int before[BLOCK_NESTS], axis[IR_MAX_RANK], folds = 0;
@@ -404,6 +442,8 @@ bool loop_tile_likely(const BlockSet *set, int at)
 	for (int k = 0; k < n->n; k++)
 		folds += n->axis[k].reduce && n->axis[k].extent > 1;
 	bool window = folds <= 2 && block_folded(n) <= TMPL_NEST_WINDOW && root_of(set, at, axis) >= 0;
+	if (uniform_axis(set, n, target_lanes(s->target, n->made->type)) >= 0)
+		return true;
 	return window || (read_before(set, n, before, &once) > 0 && once);
 }
 

@@ -451,7 +451,7 @@ static void choose_forms(Sketch *s, BlockSet *set)
 		const BlockNest *n = &set->nest[k];
 		if (sketch_room(s) < TMPL_NEST_TILE_KNOBS || !loop_tile_fits(s, set, k))
 			continue;
-		bool likely = loop_tile_likely(set, k);
+		bool likely = loop_tile_likely(s, set, k);
 		bool tiles = sketch_word(s, arena_printf(s->arena, "%s.form", n->block), form, 2, likely) == 1;
 		sketch_opens(s);
 		if (tiles)
