@@ -8,12 +8,17 @@ that a patch touches only the files of its row, applies it, builds, shows that t
 All patches go into one copy, which is built once; --each makes a copy for each.  NAME picks patches.  --built names a
 build folder of ROOT: objects of src/ that see no file of a patch are taken from there.
 
+Two thirds of all objects see the table of operators.  So an operator among other patches is applied after them: its
+tests of the room op run, and the other files of its patch compile.  With --each, or DLC_TEST_ALL=1, the whole tree is
+built with it.
+
 A patch that no longer applies is out of date: --refresh NAME merges it into today's tree and writes it anew, for you
 to read before you commit it.  Where it conflicts you are told what to do."""
 import argparse
 import fnmatch
 import json
 import os
+import pathlib
 import re
 import shutil
 import subprocess
@@ -97,21 +102,27 @@ class Copy:
         return os.path.join(self.root, name)
 
     def take(self, built, touched):
-        """Objects of another build that are the same here: ninja knows the files that each of them sees."""
+        """Objects of another build that are the same here: ninja knows the files that each of them sees. It does not
+        know what objects see that were taken before: those that see a file of the patch now are removed."""
+        shutil.rmtree(self.root + "/build-taken", ignore_errors=True)
         p = subprocess.run(["ninja", "-C", built, "-t", "deps"], stdout=subprocess.PIPE, text=True)
         for part in p.stdout.split("\n\n"):
             head, *files = part.splitlines() or [""]
             name = head.split(":")[0]
-            if name.startswith("src/") and "(VALID)" in head and not touched & {os.path.normpath(f.strip())[3:]
-                                                                               for f in files}:
+            if not name.startswith("src/") or "(VALID)" not in head:
+                continue
+            if touched & {os.path.normpath(f.strip())[3:] for f in files}:
+                pathlib.Path(f"{self.root}/build/{name}").unlink(missing_ok=True)
+            else:
                 os.makedirs(os.path.dirname(f"{self.root}/build-taken/{name}"), exist_ok=True)
                 shutil.copy(f"{built}/{name}", f"{self.root}/build-taken/{name}")
         os.makedirs(self.root + "/build-taken", exist_ok=True)
         with open(self.root + "/build-taken/cc", "w") as f:
             f.write(TAKE)
         os.chmod(self.root + "/build-taken/cc", 0o755)
-        self.env["TAKEN"] = self.root + "/build-taken"
-        self.cc = [self.root + "/build-taken/cc", *(self.cc or ["cc"])]
+        if "TAKEN" not in self.env:
+            self.env["TAKEN"] = self.root + "/build-taken"
+            self.cc = [self.root + "/build-taken/cc", *(self.cc or ["cc"])]
 
     def build(self):
         if self.cc:
@@ -134,6 +145,22 @@ def show_target_model(c):
     if json.loads(out.splitlines()[-1])["target"] != "cpu:example-a1 t1":
         raise Wrong(out)
     c.test("target")
+
+
+def operator_alone(c):
+    """The operator computes what its reference computes, and the other files of the patch compile."""
+    c.test("dag", "naive", "style")
+    files = touched(f"{HERE}/operator.patch")
+    quoted = [f'"{os.path.basename(f)}"' for f in files if f.endswith(".inc")]
+    outputs = []
+    for e in json.load(open(c.root + "/build/compile_commands.json")):
+        path = os.path.normpath(os.path.join(e["directory"], e["file"]))
+        with open(path) as f:
+            if os.path.relpath(path, c.root) in files or any(q in f.read() for q in quoted):
+                outputs.append(e["output"])
+    if len(outputs) < len([f for f in files if f.endswith(".c")]):
+        raise Wrong(f"of {files} only {outputs} compile")
+    c.run("ninja", "-C", "build", *outputs)
 
 
 def show_operator(c):
@@ -227,22 +254,35 @@ def apply_patch(c, name, *options):
 
 def go(root, names, cc, built):
     """Applies the patches to one copy, builds it, shows each addition, and takes the patches back."""
+    last = ["operator"] if "operator" in names[1:] and not os.environ.get("DLC_TEST_ALL") else []
+    names, applied = [n for n in names if n not in last], []
+
+    def apply(more):
+        for name in more:
+            check_files(root, name)
+            apply_patch(c, name)
+            applied.append(name)
+        if built:
+            c.take(built, {f for name in applied for f in touched(f"{HERE}/{name}.patch")})
+
+    def show(name, function):
+        function(c)
+        print(f"ok: {name}: {' '.join(touched(f'{HERE}/{name}.patch'))}", flush=True)
+
     with tempfile.TemporaryDirectory(prefix="strangers.") as folder:
-        c, name = Copy(root, folder, cc), names[0]
+        c, name = Copy(root, folder, cc), " + ".join(names)
         try:
-            for name in names:
-                check_files(root, name)
-                apply_patch(c, name)
-            name = " + ".join(names)
-            if built:
-                c.take(built, {f for name in names for f in touched(f"{HERE}/{name}.patch")})
+            apply(names)
             c.build()
             for name in names:
-                SHOWS[name](c)
-                print(f"ok: {name}: {' '.join(touched(f'{HERE}/{name}.patch'))}", flush=True)
-            name = " + ".join(names)
+                show(name, SHOWS[name])
+            name = " + ".join(names + last)
             c.test("style", "cli-refuse")  # a row more, or a file more, breaks no test of the tree
-            for name in reversed(names):
+            apply(last)
+            for name in last:
+                show(name, operator_alone)
+            name = " + ".join(applied)
+            for name in reversed(applied):
                 apply_patch(c, name, "-R")
             for path in tree(root):
                 with open(os.path.join(root, path), "rb") as f, open(os.path.join(folder, path), "rb") as g:
