@@ -41,10 +41,12 @@ def check_all(checks):
     """Calls each of (name, function), prints ok or why not; how many failed, how many there were."""
     failed = n = 0
     for name, check in checks:
-        start, n = time.time(), n + 1
+        start, before, n = time.time(), os.times(), n + 1
         try:
             said = check()
-            print(f"ok      {name}{': ' + said if said else ''} ({time.time() - start:.1f} s)", flush=True)
+            cpu = sum(os.times()[:4]) - sum(before[:4])
+            print(f"ok      {name}{': ' + said if said else ''} ({time.time() - start:.1f} s, CPU {cpu:.1f} s)",
+                  flush=True)
         except Exception as e:
             failed += 1
             print(f"FAILED  {name}: {type(e).__name__}: {str(e)[:600]}", flush=True)
