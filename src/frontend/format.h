@@ -10,6 +10,9 @@
 /* How sure a format is that a file is its own. A format without magic bytes is never sure. */
 typedef enum { FORMAT_NO, FORMAT_LIKELY, FORMAT_SURE } FormatMatch;
 
+struct NodeFormat;
+enum { FORMAT_NODES = 2 };
+
 typedef struct Format {
 	const char *name; /* "onnx" */
 	const char *doc;  /* in messages, a plural: "ONNX models" */
@@ -28,6 +31,8 @@ typedef struct Format {
 	 * are borrowed for as long as the Dag lives. Other files are found beside the path (frontend/neighbour.h).
 	 */
 	Dag *(*load)(Arena *a, const char *model, Bytes file, const ModelArgs *args, Err *err);
+	/* The operators that it reads (frontend/node/operators.h), for docs/operators.md; the rest is NULL. */
+	const struct NodeFormat *node[FORMAT_NODES];
 	/* NULL: the format is read only. */
 	bool (*write)(Text *out, const Dag *d, Err *err);
 	/* The file of a single tensor, as test data comes; data may be borrowed from `file`. NULL: there is none. */

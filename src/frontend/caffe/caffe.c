@@ -214,6 +214,7 @@ const Format format_caffe = {
 	.name = "caffe",
 	.doc = "Caffe networks (.prototxt)",
 	.recognise = recognise,
+	.node = { &format },
 	.weights = true,
 	.load = load,
 };

@@ -119,6 +119,7 @@ const Format format_caffe2 = {
 	.name = "caffe2",
 	.doc = "Caffe2 networks (predict_net.pb)",
 	.recognise = recognise,
+	.node = { &format },
 	.weights = true,
 	.load = load,
 };

@@ -125,6 +125,7 @@ const Format format_coreml = {
 	.name = "coreml",
 	.doc = "CoreML models (.mlmodel, .mlpackage)",
 	.recognise = recognise,
+	.node = { &coreml_network_format, &mil_format },
 	.recognise_folder = coreml_is_package,
 	.load = load,
 };

@@ -292,6 +292,7 @@ const Format format_darknet = {
 	.name = "darknet",
 	.doc = "DarkNet networks (.cfg)",
 	.recognise = recognise,
+	.node = { &format },
 	.endings = ".weights",
 	.weights = true,
 	.load = load,

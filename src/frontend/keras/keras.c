@@ -201,6 +201,7 @@ const Format format_keras = {
 	.name = "keras",
 	.doc = "Keras models (.keras, .h5)",
 	.recognise = recognise,
+	.node = { &format },
 	.weights = true,
 	.load = load,
 };

@@ -163,6 +163,7 @@ const Format format_mxnet = {
 	.name = "mxnet",
 	.doc = "MXNet models",
 	.recognise = recognise,
+	.node = { &format },
 	.weights = true,
 	.load = mxnet_import,
 };

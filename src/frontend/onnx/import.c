@@ -59,7 +59,7 @@ static bool read_tensor(Import *im, const NodeTensor *t, const char *what, NodeT
 	return true;
 }
 
-static const NodeFormat format = {
+const NodeFormat onnx_node_format = {
 	.name = "ONNX",
 	.version = "opset",
 	.weight = "initializer",
@@ -108,7 +108,7 @@ Dag *onnx_import(Arena *a, const char *path, Bytes file, const ModelArgs *args, 
 	}
 	onnx_functions(a, &source, (int)opset);
 	NodeModel model = {
-		.format = &format, .graph = onnx_graph(a, m->graph), .version = (int)opset, .source = &source
+		.format = &onnx_node_format, .graph = onnx_graph(a, m->graph), .version = (int)opset, .source = &source
 	};
 	return import_model(a, path, &model, args, err);
 }

@@ -33,6 +33,7 @@ const Format format_onnx = {
 	.name = "onnx",
 	.doc = "ONNX models",
 	.recognise = recognise,
+	.node = { &onnx_node_format },
 	.load = onnx_import,
 	.write = onnx_export,
 	.read_tensor = onnx_read_tensor,

@@ -4,6 +4,9 @@
 
 #include "frontend/frontend.h"
 
+struct NodeFormat;
+extern const struct NodeFormat onnx_node_format;
+
 /* The Dag of a serialized ModelProto; `path` is for messages and external data (import.c). */
 Dag *onnx_import(Arena *a, const char *path, Bytes file, const ModelArgs *args, Err *err);
 /* A Dag as a serialized ModelProto of opset 17, or of the newer one that an operator needs (export.c). */

@@ -28,7 +28,7 @@ static bool read_tensor(Import *im, const NodeTensor *t, const char *what, NodeT
 	return tf_tensor_read(im->arena, t->source, what, out, &im->err);
 }
 
-static const NodeFormat format = {
+const NodeFormat tf_node_format = {
 	.name = "TensorFlow",
 	.weight = "constant",
 	.lists = lists,
@@ -38,7 +38,7 @@ static const NodeFormat format = {
 
 const NodeFormat *tf_format(void)
 {
-	return &format;
+	return &tf_node_format;
 }
 
 Dag *tf_import(TfGraphs *all, const char *path, const TfInterface *signature, const ModelArgs *args, Err *err)
@@ -51,6 +51,6 @@ Dag *tf_import(TfGraphs *all, const char *path, const TfInterface *signature, co
 			*err = why;
 		return NULL;
 	}
-	NodeModel model = { .format = &format, .graph = g, .version = 1, .source = all };
+	NodeModel model = { .format = &tf_node_format, .graph = g, .version = 1, .source = all };
 	return import_model(all->arena, path, &model, args, err);
 }

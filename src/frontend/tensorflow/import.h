@@ -9,6 +9,7 @@
 Dag *tf_import(TfGraphs *all, const char *path, const TfInterface *signature, const ModelArgs *args, Err *err);
 
 /* The rows of all operators. */
+extern const NodeFormat tf_node_format;
 const NodeFormat *tf_format(void);
 
 #endif

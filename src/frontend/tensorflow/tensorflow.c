@@ -241,6 +241,7 @@ const Format format_tensorflow = {
 	.name = "tensorflow",
 	.doc = "TensorFlow graphs and SavedModels",
 	.recognise = recognise,
+	.node = { &tf_node_format },
 	.recognise_folder = recognise_folder,
 	.weights = true,
 	.load = load,

@@ -41,5 +41,6 @@ const Format format_tflite = {
 	.name = "tflite",
 	.doc = "TensorFlow Lite models (.tflite)",
 	.recognise = recognise,
+	.node = { &format },
 	.load = load,
 };

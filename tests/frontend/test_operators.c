@@ -1,0 +1,120 @@
+/*
+ * The tables of operators in docs/frontends.md (counts beside TVM's importers) and docs/operators.md (names), which the
+ * rows of the front ends make. DLC_BLESS=1 writes them anew.
+ */
+#include "doc_table.h"
+#include "frontend/format.h"
+#include "frontend/node/operators.h"
+
+#include <stdlib.h>
+
+#define FORMAT(name) &format_##name,
+static const Format *const formats[] = {
+#include "frontend/format.def"
+};
+#undef FORMAT
+
+/*
+ * Entries of the tables of TVM 0.18's relay importers, the last release that has them all; "-": it has none such.
+ * Keras: 55 layers and 12 activations. PyTorch: of aten, prim and torchvision, quantised and structural ones.
+ */
+static const struct {
+	const char *format, *tvm;
+} others[] = {
+	{ "ONNX", "201" },
+	{ "MXNet", "237" },
+	{ "Keras", "67" },
+	{ "TensorFlow", "192" },
+	{ "TensorFlow Lite", "107" },
+	{ "DarkNet", "13" },
+	{ "Caffe", "24" },
+	{ "Caffe2", "16" },
+	{ "CoreML", "25" },
+	{ "TorchScript", "293" },
+	{ "PyTorch", "293" },
+};
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* The names of a format's rows, each once, in order. */
+static const char **names_of(Arena *a, const NodeFormat *f, int *n)
+{
+	VEC(const char *) all = { 0 };
+	for (const NodeRow *const *list = f->lists; *list != NULL; list++)
+		for (const NodeRow *r = *list; r->name != NULL; r++)
+			vec_push(a, &all, r->name);
+	qsort(all.at, all.n, sizeof *all.at, by_name);
+	*n = 0;
+	for (size_t k = 0; k < all.n; k++)
+		if (k == 0 || strcmp(all.at[k], all.at[k - 1]) != 0)
+			all.at[(*n)++] = all.at[k];
+	return all.at;
+}
+
+static const char *tvm_of(const NodeFormat *f)
+{
+	for (int k = 0; k < LEN(others); k++)
+		if (strcmp(others[k].format, f->name) == 0)
+			return others[k].tvm;
+	return "-";
+}
+
+/* Calls `each` for all formats that have rows. */
+static void each_format(Text *t, void (*each)(Text *t, const NodeFormat *f))
+{
+	for (int k = 0; k < LEN(formats); k++)
+		for (int i = 0; i < FORMAT_NODES && formats[k]->node[i] != NULL; i++)
+			each(t, formats[k]->node[i]);
+}
+
+static void count(Text *t, const NodeFormat *f)
+{
+	int n;
+	names_of(t->arena, f, &n);
+	text_add(t, "| %s | %d | %s |\n", f->name, n, tvm_of(f));
+}
+
+START_TEST(counts_stand_beside_those_of_tvm)
+{
+	Text t = { .arena = arena_new() };
+	text_add(&t, "| format | operators | TVM 0.18 |\n|---|---|---|\n");
+	each_format(&t, count);
+	doc_table("docs/frontends.md", &t);
+	arena_free(t.arena);
+}
+END_TEST
+
+/* A row for each format and number of names. */
+static void list(Text *t, const NodeFormat *f)
+{
+	enum { IN_ROW = 16 };
+	int n;
+	const char **name = names_of(t->arena, f, &n);
+	for (int k = 0; k < n; k += IN_ROW) {
+		text_add(t, "| %s |", f->name);
+		for (int i = k; i < n && i < k + IN_ROW; i++)
+			text_add(t, "%s `%s`", i > k ? "," : "", name[i]);
+		text_add(t, " |\n");
+	}
+}
+
+START_TEST(the_page_has_every_name)
+{
+	Text t = { .arena = arena_new() };
+	text_add(&t, "| format | operators, in order of their names |\n|---|---|\n");
+	each_format(&t, list);
+	doc_table("docs/operators.md", &t);
+	arena_free(t.arena);
+}
+END_TEST
+
+int main(void)
+{
+	TCase *tc = tcase_create("operators");
+	tcase_add_test(tc, counts_stand_beside_those_of_tvm);
+	tcase_add_test(tc, the_page_has_every_name);
+	return run_suite("operators", tc);
+}
