@@ -112,7 +112,8 @@ case("conv", lambda x: mb.conv(x=x, weight=w2, bias=bias, strides=[2, 1], pad_ty
 case("conv same", lambda x: mb.conv(x=x, weight=w2, pad_type="same", groups=2), lambda x: F.conv2d(F.pad(
     T(x), (0, 1, 1, 1)), T(w2), groups=2), f(2, 4, 9, 8))
 case("conv same_lower", lambda x: mb.conv(x=x, weight=w2, pad_type="same_lower", groups=2), lambda x: F.conv2d(
-    F.pad(T(x), (1, 0, 1, 1)), T(w2), groups=2), f(2, 4, 9, 8))
+    F.pad(T(x), (1, 0, 1, 1)), T(w2), groups=2), f(2, 4, 9, 8),
+     since="iOS16")
 case("conv 1d", lambda x: mb.conv(x=x, weight=w1, strides=[2], pad_type="valid", groups=2), lambda x: F.conv1d(
     T(x), T(w1), None, 2, groups=2), f(2, 4, 9))
 case("conv 3d", lambda x: mb.conv(x=x, weight=w3, pad_type="custom", pad=[1, 1, 0, 1, 1, 0], groups=2), lambda x:
