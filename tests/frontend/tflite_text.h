@@ -123,7 +123,7 @@ typedef struct LiteTensor {
 
 typedef struct LiteNode {
 	const char *type;
-	int in[16], out[16], nin, nout;
+	int in[48], out[48], nin, nout;
 	const char *option[16];
 	int noption;
 } LiteNode;

@@ -506,6 +506,11 @@ static void import_mirror_pad(Visit *v)
 		}
 		if (before + behind == 0)
 			continue;
+		if (all > NODE_COUNTED) {
+			node_fail(v, ERR_UNSUPPORTED, "its result has %lld elements along dimension %d, which are too many",
+				(long long)all, k);
+			return;
+		}
 		int64_t *at = arena_array(v->im->arena, int64_t, all + 1);
 		for (int64_t i = 0; i < all; i++) {
 			int64_t from = i - before;

@@ -1,0 +1,112 @@
+#!/usr/bin/env python3
+"""Networks of keras.applications, random weights, as TensorFlow Lite models in f32 and int8, against TensorFlow Lite.
+
+    python3 bench/formats/tflite_networks.py DLC [PATTERN]
+
+Needs tensorflow (checked with 2.21.0 and Keras 3.15.1). Each line: the largest error of f32 over the largest element;
+of int8, whose inputs and results are f32, the largest error in steps of the result's codes, that of TensorFlow Lite's
+own reference kernels beside it, and how many codes are equal to those of XNNPACK; moves of layout in both plans.
+"""
+import os, re, subprocess, sys, tempfile
+
+os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
+os.environ["CUDA_VISIBLE_DEVICES"] = ""
+import numpy as np
+import keras
+import tensorflow as tf
+from tensorflow.python.framework.convert_to_constants import convert_variables_to_constants_v2
+
+A = keras.applications
+networks = {
+    "MobileNet": (lambda s: A.MobileNet(s, 0.25, weights=None, classes=10), 96),
+    "MobileNetV2": (lambda s: A.MobileNetV2(s, 0.35, weights=None, classes=10), 96),
+    "MobileNetV3Small": (lambda s: A.MobileNetV3Small(s, weights=None, classes=10), 64),
+    "MobileNetV3Large": (lambda s: A.MobileNetV3Large(s, weights=None, classes=10), 64),
+    "EfficientNetB0": (lambda s: A.EfficientNetB0(input_shape=s, weights=None, classes=10), 64),
+    "EfficientNetV2B0": (lambda s: A.EfficientNetV2B0(input_shape=s, weights=None, classes=10), 64),
+    "NASNetMobile": (lambda s: A.NASNetMobile(s, weights=None, classes=10), 64),
+    "DenseNet121": (lambda s: A.DenseNet121(input_shape=s, weights=None, classes=10), 64),
+    "ResNet50": (lambda s: A.ResNet50(input_shape=s, weights=None, classes=10), 64),
+    "ResNet50V2": (lambda s: A.ResNet50V2(input_shape=s, weights=None, classes=10), 64),
+    "Xception": (lambda s: A.Xception(input_shape=s, weights=None, classes=10), 72),
+    "InceptionV3": (lambda s: A.InceptionV3(input_shape=s, weights=None, classes=10), 80),
+    "ConvNeXtTiny": (lambda s: A.ConvNeXtTiny(input_shape=s, weights=None, classes=10), 64),
+}
+dlc, word = sys.argv[1], sys.argv[2] if len(sys.argv) > 2 else ""
+rng = np.random.default_rng(3)
+
+
+def convert(net, shape, data):
+    f = tf.function(lambda a: net(a, training=False)).get_concrete_function(tf.TensorSpec(shape, tf.float32, name="x"))
+    c = tf.lite.TFLiteConverter.from_concrete_functions([convert_variables_to_constants_v2(f)])
+    if data is not None:
+        c.optimizations = [tf.lite.Optimize.DEFAULT]
+        c.representative_dataset = lambda: ([x] for x in data)
+        c.target_spec.supported_ops = [tf.lite.OpsSet.TFLITE_BUILTINS_INT8, tf.lite.OpsSet.TFLITE_BUILTINS]
+    return c.convert()
+
+
+def lite(model, x, reference=False):
+    kind = tf.lite.experimental.OpResolverType
+    t = tf.lite.Interpreter(model_content=model, experimental_op_resolver_type=kind.BUILTIN_REF if reference else
+                            kind.AUTO)
+    t.allocate_tensors()
+    a, b = t.get_input_details()[0], t.get_output_details()[0]
+    t.set_tensor(a["index"], x)
+    t.invoke()
+    step = 0
+    for op in t._get_ops_details():
+        if b["index"] in op["outputs"] and op["op_name"] == "DEQUANTIZE":
+            step = t._get_tensor_details(op["inputs"][0], 0)["quantization"][0]
+    return t.get_tensor(b["index"]), a["name"], b["name"], step
+
+
+def run(model, name_in, name_out, x, folder):
+    open(f"{folder}/m.tflite", "wb").write(model)
+    np.save(f"{folder}/x.npy", x)
+    r = subprocess.run([dlc, "run", f"{folder}/m.tflite", "--input", f"{name_in}={folder}/x.npy", "--output",
+        f"{name_out}={folder}/y.npy"], capture_output=True, text=True)
+    plan = subprocess.run([dlc, "show", f"{folder}/m.tflite", "--stage=plan"], capture_output=True, text=True).stdout
+    moves = len(re.findall(r"\((?:transpose|reshape|identity)|^\d+ copy", plan, re.M))
+    return (np.load(f"{folder}/y.npy") if r.returncode == 0 else r.stderr.strip()[:300]), moves
+
+
+bad = 0
+for name, (make, size) in networks.items():
+    if not re.search(word, name):
+        continue
+    keras.backend.clear_session()
+    keras.utils.set_random_seed(5)
+    net = make((size, size, 3))
+    for w in net.weights:  # normalisations that do something
+        if re.search("gamma|moving_variance", w.path):
+            w.assign(rng.uniform(0.5, 1.5, w.shape))
+        elif re.search("beta|moving_mean|bias", w.path):
+            w.assign(rng.uniform(-0.2, 0.2, w.shape))
+    x = rng.uniform(-1, 1, (1, size, size, 3)).astype(np.float32)
+    data = [rng.uniform(-1, 1, x.shape).astype(np.float32) for _ in range(4)] + [x]
+    line = f"{name} {size}:"
+    with tempfile.TemporaryDirectory() as folder:
+        for how in ("f32", "int8"):
+            try:
+                model = convert(net, x.shape, data if how == "int8" else None)
+                want, key_in, key_out, step = lite(model, x)
+            except Exception as e:
+                line += f" {how} not converted: {str(e).strip().splitlines()[-1][:120]};"
+                continue
+            y, moves = run(model, key_in, key_out, x, folder)
+            if isinstance(y, str):
+                line += f" {how} refused: {y};"
+                bad += 1
+            elif how == "f32":
+                error = np.abs(y - want).max() / np.abs(want).max()
+                line += f" f32 {error:.1e}, {moves} moves;"
+                bad += not error <= 1e-4
+            else:
+                other = np.abs(lite(model, x, True)[0] - want).max() / step if step else 0
+                apart = np.abs(y - want).max() / step if step else np.abs(y - want).max()
+                equal = np.mean(np.abs(y - want) < step / 2) if step else 0
+                line += f" int8 {apart:.0f} steps (reference {other:.0f}), {equal:.0%} equal, {moves} moves"
+                bad += not apart <= max(3, 2 * other)
+    print(line, flush=True)
+sys.exit(bad > 0)
