@@ -1,5 +1,6 @@
 /* Rows of attention. Heads are a dimension of their own, [batch,heads,length,size], which one call of the Dag takes. */
 #include "frontend/keras/keras.h"
+#include "frontend/node/attention.h"
 
 #include <math.h>
 #include <string.h>
@@ -38,9 +39,7 @@ static int read_mask(Visit *v, const char *name)
 
 static int attend(Visit *v, int q, int k, int value, int mask, double scale, bool causal)
 {
-	int in[] = { q, k, value, mask };
-	Attr attr[] = { attr_float("scale", scale), attr_int("causal", causal) };
-	return node_call(v, OP_attention, in, mask != DAG_NONE ? 4 : 3, attr, 2);
+	return node_attention(v, q, k, value, mask, &(AttentionHow){ .scale = scale, .causal = causal });
 }
 
 static int argument(Visit *v, int at, const char *name, int otherwise)

@@ -123,7 +123,7 @@ static int reorder(Visit *v, int x, int places)
 static int order(Visit *v, int keys, int64_t k)
 {
 	Attr attr[] = { attr_int("axis", 1), attr_int("k", k) };
-	return mxnet_result(v, node_call(v, OP_top_k, &keys, 1, attr, 2), 1);
+	return node_result(v, node_call(v, OP_top_k, &keys, 1, attr, 2), 1);
 }
 
 typedef struct Suppression {

@@ -1,9 +1,9 @@
 /*
  * The row of RNN, which is all layers and directions of a recurrent network at once. Its parameters are one list: the
- * weights of each layer and direction, then their biases. Gates come as i f c o (lstm) and r z n (gru); the Dag has
- * i o f c and z r n.
+ * weights of each layer and direction, then their biases.
  */
 #include "frontend/mxnet/rows.h"
+#include "frontend/node/recurrent.h"
 
 #include "op/recurrent.h"
 
@@ -20,24 +20,15 @@ typedef struct Fused {
 	int64_t at;             /* of the next parameters that are read */
 } Fused;
 
-/* Where the Dag's gate k lies in MXNet's. */
-static int gate_of(int op, int k)
-{
-	static const int lstm[] = { 0, 3, 1, 2 }, gru[] = { 1, 0, 2 };
-	return op == OP_lstm ? lstm[k] : op == OP_gru ? gru[k] : 0;
-}
-
 /* The next parameters as [gates * size, width], or of width 0 a list, with gates in the Dag's order. */
 static int take(Fused *f, int64_t width)
 {
 	Visit *v = f->v;
-	int64_t each = f->size * (width > 0 ? width : 1);
-	int part[4];
-	for (int k = 0; k < f->gates; k++)
-		part[k] = node_slice(v, f->parameters, 0, f->at + gate_of(f->op, k) * each, each);
-	f->at += f->gates * each;
-	int x = node_concat(v, part, f->gates, 0);
-	return width > 0 ? node_view(v, x, 2, (int64_t[]){ f->gates * f->size, width }) : x;
+	int64_t rows = f->gates * f->size, all = rows * (width > 0 ? width : 1);
+	int x = node_slice(v, f->parameters, 0, f->at, all);
+	f->at += all;
+	x = width > 0 ? node_view(v, x, 2, (int64_t[]){ rows, width }) : x;
+	return node_order_gates(v, f->op, x);
 }
 
 /* Row `k` of a state [layers * directions, batch, size]. */
@@ -51,34 +42,25 @@ typedef struct Cell {
 	int w, r, wb, rb; /* weights and biases of input and state */
 } Cell;
 
-static int run(const Fused *f, const Cell *c, int x, int row, bool reverse)
+static int run(const Fused *f, const Cell *cell, int x, int row, bool reverse)
 {
-	Visit *v = f->v;
-	int64_t both = 2 * f->size;
-	int bias = f->op == OP_gru ? DAG_NONE : node_call2(v, OP_add, c->wb, c->rb), apart = DAG_NONE;
-	if (f->op == OP_gru) { /* the state's bias of the candidate is added before the reset gate */
-		int part[] = { node_call2(v, OP_add, node_slice(v, c->wb, 0, 0, both), node_slice(v, c->rb, 0, 0, both)),
-			node_slice(v, c->wb, 0, both, f->size) };
-		bias = node_concat(v, part, 2, 0);
-		apart = node_slice(v, c->rb, 0, both, f->size);
-	}
-	int dense[] = { x, c->w, bias };
-	Shape s = node_val(v, x)->shape;
-	int flat = node_view(v, x, 2, (int64_t[]){ s.dim[0] * s.dim[1], s.dim[2] });
-	dense[0] = flat;
-	int y = node_call(v, OP_dense, dense, 3, NULL, 0);
-	y = node_view(v, y, 3, (int64_t[]){ f->steps, f->batch, f->gates * f->size });
-	int state = node_view(v, c->r, 3, (int64_t[]){ f->gates, f->size, f->size });
-	int in[6] = { y, node_transpose(v, state, (int64_t[]){ 2, 0, 1 }), first_state(f, 2, row) }, n = 3;
-	if (f->op == OP_gru)
-		in[n++] = apart;
-	if (f->op == OP_lstm) {
-		in[n++] = first_state(f, 3, row);
-		in[n++] = DAG_NONE;
-	}
-	in[n++] = f->length;
-	Attr attr[] = { attr_int("reverse", reverse), attr_text("acts", f->acts), attr_int("linear_before_reset", 1) };
-	return node_call(v, f->op, in, n, attr, f->op == OP_gru ? 3 : 2);
+	Attr acts = attr_text("acts", f->acts);
+	RecurrentCell c = { .op = f->op,
+		.size = f->size,
+		.x = x,
+		.w = cell->w,
+		.r = cell->r,
+		.wb = cell->wb,
+		.rb = cell->rb,
+		.h = first_state(f, 2, row),
+		.c = f->op == OP_lstm ? first_state(f, 3, row) : DAG_NONE,
+		.peep = DAG_NONE,
+		.length = f->length,
+		.reverse = reverse,
+		.linear = true,
+		.attr = &acts,
+		.nattr = 1 };
+	return node_recurrent(f->v, &c);
 }
 
 /* All layers; result k of each cell, stacked, is result k of the node. */
@@ -110,7 +92,7 @@ static void run_layers(Fused *f, int x, int64_t inputs)
 			continue;
 		int last[MOST_LAYERS * 2];
 		for (int row = 0; row < n; row++)
-			last[row] = node_view(v, mxnet_result(v, made[row], k), 3, (int64_t[]){ 1, f->batch, f->size });
+			last[row] = node_view(v, node_result(v, made[row], k), 3, (int64_t[]){ 1, f->batch, f->size });
 		node_set(v, k, node_concat(v, last, n, 0));
 	}
 }

@@ -167,7 +167,7 @@ static int top_k(Visit *v, int x, int axis, int64_t k, bool largest, int *place)
 	if (node_ok(v) && k > all)
 		node_fail(v, ERR_INPUT, "its k is %lld, but axis %d has %lld elements", (long long)k, axis, (long long)all);
 	int y = node_call(v, OP_top_k, &x, 1, attr, 3);
-	*place = mxnet_result(v, y, 1);
+	*place = node_result(v, y, 1);
 	return y;
 }
 

@@ -150,10 +150,6 @@ MxnetList mxnet_attr_list(Visit *v, const char *name)
 	return l;
 }
 
-int mxnet_result(Visit *v, int value, int k)
-{
-	return node_ok(v) ? v->im->dag->call.at[node_val(v, value)->call].out[k] : DAG_NONE;
-}
 
 const NodeRow mxnet_variable_rows[] = {
 	{ "null", 0, "*", import_variable },

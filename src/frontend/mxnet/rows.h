@@ -43,7 +43,5 @@ typedef struct MxnetList {
 } MxnetList;
 MxnetList mxnet_attr_list(Visit *v, const char *name);
 
-/* The first result of the call that made a value, and its others. */
-int mxnet_result(Visit *v, int value, int k);
 
 #endif

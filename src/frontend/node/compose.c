@@ -43,6 +43,11 @@ int node_expand(Visit *n, int x, Shape shape)
 	return shape_eq(node_val(n, x)->shape, shape) ? x : node_call(n, OP_expand, &x, 1, &attr, 1);
 }
 
+int node_result(Visit *n, int value, int k)
+{
+	return node_ok(n) ? n->im->dag->call.at[node_val(n, value)->call].out[k] : DAG_NONE;
+}
+
 int node_with_number(Visit *n, int op, int x, double v)
 {
 	return node_call2(n, op, x, node_number(n, node_val(n, x)->type, v));

@@ -14,6 +14,8 @@ int node_part(Visit *n, int x, int64_t at);
 int node_transpose(Visit *n, int x, const int64_t *perm); /* of all dimensions */
 int node_concat(Visit *n, const int *x, int count, int axis);
 int node_expand(Visit *n, int x, Shape shape);
+/* Result k of the call that made a value. */
+int node_result(Visit *n, int value, int k);
 /* x op v, with the number in x's type. */
 int node_with_number(Visit *n, int op, int x, double v);
 /* A constant of n numbers of a type, as the last of `rank` dimensions. */

@@ -4,9 +4,10 @@
  * products and a softmax, with everything between them elementwise, and causality is part of the bias. Heads that share
  * keys and values (grouped queries) are then a dimension of their own, so nothing is repeated.
  */
+#include "frontend/node/attention.h"
 #include "frontend/node/compose.h"
-#include "frontend/onnx/rows.h"
 #include "frontend/node/traverse.h"
+#include "frontend/onnx/rows.h"
 
 #include "op/element.h"
 
@@ -23,23 +24,6 @@ typedef struct Attention {
 	int64_t queries, keys, past;  /* lengths; keys with the past ones */
 	int64_t size, depth;          /* of an element of Q and K, of V */
 } Attention;
-
-/* x[batch, length, heads * size] as [batch, heads, length, size]. */
-static int split_heads(Visit *v, int x, int64_t heads)
-{
-	Shape s = node_val(v, x)->shape;
-	int64_t dim[] = { s.dim[0], s.dim[1], heads, heads > 0 ? s.dim[2] / heads : 0 }, turn[] = { 0, 2, 1, 3 };
-	return node_transpose(v, node_view(v, x, 4, dim), turn);
-}
-
-static int join_heads(Visit *v, int x)
-{
-	int64_t turn[] = { 0, 2, 1, 3 };
-	int y = node_transpose(v, x, turn);
-	Shape s = node_val(v, y)->shape;
-	int64_t dim[] = { s.dim[0], s.dim[1], s.dim[2] * s.dim[3] };
-	return node_view(v, y, 3, dim);
-}
 
 /* Input k as [batch, heads, length, size]. */
 static int operand(Attention *a, int k, const char *what, const char *attr)
@@ -59,7 +43,7 @@ static int operand(Attention *a, int k, const char *what, const char *attr)
 			attr, (long long)heads, (long long)x->shape.dim[2], what);
 		return DAG_NONE;
 	}
-	return split_heads(v, node_value(v, k), heads);
+	return node_split_heads(v, node_value(v, k), heads);
 }
 
 /* Input `past` before the new keys or values. */
@@ -271,10 +255,8 @@ static int call_mask(const Attention *a, DType t)
 static int one_call(const Attention *a, int q, int k, int value, double scale, double cap)
 {
 	Visit *v = a->v;
-	int in[] = { q, k, value, call_mask(a, node_val(v, q)->type) };
-	Attr attr[] = { attr_float("scale", scale), attr_float("cap", cap),
-		attr_int("causal", node_attr_flag(v, "is_causal", false)), attr_int("past", a->past) };
-	return node_call(v, OP_attention, in, in[3] != DAG_NONE ? 4 : 3, attr, 4);
+	AttentionHow how = { scale, cap, node_attr_flag(v, "is_causal", false), a->past };
+	return node_attention(v, q, k, value, call_mask(a, node_val(v, q)->type), &how);
 }
 
 static void import_attention(Visit *v)
@@ -300,7 +282,7 @@ static void import_attention(Visit *v)
 		return;
 	int y = fits_call(&a, q, value) ? one_call(&a, q, k, value, scale, cap)
 									: node_view(v, composed(&a, q, k, value, scale, cap, mode), 4, result);
-	node_set(v, 0, a.flat ? join_heads(v, y) : y);
+	node_set(v, 0, a.flat ? node_join_heads(v, y) : y);
 	if (node_used(v, 1))
 		node_set(v, 1, k);
 	if (node_used(v, 2))
@@ -381,7 +363,7 @@ static void import_rotary(Visit *v)
 			(long long)x->shape.dim[2]);
 	if (!node_ok(v))
 		return;
-	int in = flat ? split_heads(v, node_value(v, 0), heads) : node_value(v, 0);
+	int in = flat ? node_split_heads(v, node_value(v, 0), heads) : node_value(v, 0);
 	Shape s = node_val(v, in)->shape;
 	int64_t all = s.dim[3];
 	size = size != 0 ? size : all;
@@ -413,7 +395,7 @@ static void import_rotary(Visit *v)
 		turned = node_view(v, turned, 4, (int64_t[]){ s.dim[0], s.dim[1], s.dim[2], size });
 	int whole[] = { turned, node_slice(v, in, 3, size, all - size) };
 	int y = size == all ? turned : node_concat(v, whole, 2, 3);
-	node_set(v, 0, flat ? join_heads(v, y) : y);
+	node_set(v, 0, flat ? node_join_heads(v, y) : y);
 }
 
 const NodeRow onnx_attention_rows[] = {

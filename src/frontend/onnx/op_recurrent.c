@@ -3,6 +3,7 @@
  * dense layer over all steps before it. Batch-wise layouts are transposed, both directions are joined behind the calls.
  */
 #include "frontend/node/compose.h"
+#include "frontend/node/recurrent.h"
 #include "frontend/onnx/rows.h"
 
 #include "op/element.h"
@@ -90,18 +91,6 @@ static int lengths(const Recurrent *r)
 	return all ? DAG_NONE : node_value(r->v, 4);
 }
 
-/* Sum of the biases of input and state. The last gate of gru has the state's apart where its product comes first. */
-static int bias(const Recurrent *r, int b, bool apart)
-{
-	Visit *v = r->v;
-	int64_t n = r->gates * r->size, both = apart ? 2 * r->size : n;
-	int w = node_slice(v, b, 0, 0, n), s = node_slice(v, b, 0, n, both);
-	if (!apart)
-		return node_call2(v, OP_add, w, s);
-	int part[] = { node_call2(v, OP_add, node_slice(v, w, 0, 0, both), s), node_slice(v, w, 0, both, r->size) };
-	return node_concat(v, part, 2, 0);
-}
-
 /* The state that the first step reads, [N,H]. */
 static int first_state(const Recurrent *r, int k, int direction)
 {
@@ -117,30 +106,26 @@ static int first_state(const Recurrent *r, int k, int direction)
 static int run_direction(const Recurrent *r, int x, int direction, bool reverse)
 {
 	Visit *v = r->v;
-	int64_t turn[] = { 2, 0, 1 };
-	bool linear = r->op == OP_gru && node_attr_flag(v, "linear_before_reset", false);
+	int64_t gates = r->gates * r->size;
 	int b = node_in(v, 3) != NULL ? node_part(v, node_value(v, 3), direction) : DAG_NONE;
-	int whole = b != DAG_NONE ? bias(r, b, linear) : DAG_NONE;
-	Shape by_gate = shape_of(3, (int64_t[]){ r->gates, r->size, r->size });
-	int state = node_reshape(v, node_part(v, node_value(v, 2), direction), by_gate);
-	int dense[] = { x, node_part(v, node_value(v, 1), direction), whole };
-	int in[6] = { node_call(v, OP_dense, dense, 3, NULL, 0),
-		node_transpose(v, state, turn),
-		first_state(r, 5, direction) };
-	int n = 3;
-	if (r->op == OP_gru)
-		in[n++] = linear && b != DAG_NONE ? node_slice(v, b, 0, 5 * r->size, r->size) : DAG_NONE;
-	if (r->op == OP_lstm) {
-		in[n++] = first_state(r, 6, direction);
-		in[n++] = node_in(v, 7) != NULL ? node_part(v, node_value(v, 7), direction) : DAG_NONE;
-	}
-	in[n++] = lengths(r);
 	Attr attr[20];
-	int nattr = r->nattr;
 	memcpy(attr, r->attr, sizeof r->attr);
-	attr[nattr++] = attr_int("reverse", reverse);
-	nattr += read_acts(r, direction, &attr[nattr]);
-	return node_call(v, r->op, in, n, attr, nattr);
+	RecurrentCell c = { .op = r->op,
+		.size = r->size,
+		.x = x,
+		.w = node_part(v, node_value(v, 1), direction),
+		.r = node_part(v, node_value(v, 2), direction),
+		.wb = b != DAG_NONE ? node_slice(v, b, 0, 0, gates) : DAG_NONE,
+		.rb = b != DAG_NONE ? node_slice(v, b, 0, gates, gates) : DAG_NONE,
+		.h = first_state(r, 5, direction),
+		.c = r->op == OP_lstm ? first_state(r, 6, direction) : DAG_NONE,
+		.peep = r->op == OP_lstm && node_in(v, 7) != NULL ? node_part(v, node_value(v, 7), direction) : DAG_NONE,
+		.length = lengths(r),
+		.reverse = reverse,
+		.linear = r->op == OP_gru && node_attr_flag(v, "linear_before_reset", false),
+		.attr = attr,
+		.nattr = r->nattr + read_acts(r, direction, &attr[r->nattr]) };
+	return node_recurrent(v, &c);
 }
 
 /* Result k of ONNX: the calls' results, a dimension for the directions at `axis`, then turned batch-wise. */
@@ -151,7 +136,7 @@ static void set_result(const Recurrent *r, int k, const int *first, int axis)
 	if (!node_ok(v))
 		return;
 	for (int d = 0; d < r->directions; d++) {
-		part[d] = v->im->dag->call.at[node_val(v, first[d])->call].out[k];
+		part[d] = node_result(v, first[d], k);
 		Shape s = node_val(v, part[d])->shape;
 		for (int i = s.rank++; i > axis; i--)
 			s.dim[i] = s.dim[i - 1];
@@ -215,8 +200,6 @@ static void import_recurrent(Visit *v, int op)
 		node_fail(v, ERR_INPUT, "its attribute clip is 0, but must be positive");
 	if (node_has(v, "clip"))
 		r.attr[r.nattr++] = attr_float("clip", node_attr_float(v, "clip", 0));
-	if (op == OP_gru)
-		r.attr[r.nattr++] = attr_int("linear_before_reset", node_attr_flag(v, "linear_before_reset", false));
 	if (op == OP_lstm)
 		r.attr[r.nattr++] = attr_int("input_forget", node_attr_flag(v, "input_forget", false));
 	int64_t turn[] = { 1, 0, 2 };
