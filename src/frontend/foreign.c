@@ -32,11 +32,6 @@ static const struct {
 static const struct {
 	const char *what, *name;
 } archives[] = {
-	{ "a PyTorch program (.pt2)", "archive_format" },
-	{ "a PyTorch program (.pt2)", "serialized_exported_program.json" },
-	{ "a TorchScript model", "/code/" },
-	{ "a TorchScript model", "constants.pkl" },
-	{ "a PyTorch checkpoint", "data.pkl" },
 	{ "!a NumPy archive", ".npy" },
 };
 

@@ -1,84 +1,11 @@
 /* Archives and HDF5 files of strangers: what is read, and what is refused. The archives are made here by bytes. */
+#include "archive_bytes.h"
 #include "folder.h"
 
 #include "base/rng.h"
 #include "frontend/archive.h"
 #include "frontend/hdf5_file.h"
 #include "frontend/neighbour.h"
-
-typedef struct Entry {
-	const char *name, *data;
-	uint32_t mode;   /* of Unix; 0: a plain file */
-	uint32_t method; /* 0 stored, 8 deflated */
-	uint32_t size;   /* that the directory says; 0: the data's */
-} Entry;
-
-static void put16(Text *t, uint32_t v)
-{
-	text_put(t, (const char[]){ (char)v, (char)(v >> 8) }, 2);
-}
-
-static void put32(Text *t, uint32_t v)
-{
-	put16(t, v & 0xffff);
-	put16(t, v >> 16);
-}
-
-static uint32_t checksum(const char *s)
-{
-	uint32_t crc = 0xffffffff;
-	for (; *s != 0; s++) {
-		crc ^= (unsigned char)*s;
-		for (int k = 0; k < 8; k++)
-			crc = crc >> 1 ^ (crc & 1 ? 0xedb88320 : 0);
-	}
-	return ~crc;
-}
-
-/* What a local header and one of the directory share. */
-static void put_common(Text *t, const Entry *e)
-{
-	put16(t, 0); /* flags */
-	put16(t, e->method);
-	put32(t, 0x21 << 16); /* a date */
-	put32(t, checksum(e->data));
-	put32(t, (uint32_t)strlen(e->data));
-	put32(t, e->size != 0 ? e->size : (uint32_t)strlen(e->data));
-	put16(t, (uint32_t)strlen(e->name));
-	put16(t, 0);
-}
-
-static Bytes make_archive(Arena *a, const Entry *e, int n)
-{
-	Text t = { .arena = a }, dir = { .arena = a };
-	for (int k = 0; k < n; k++) {
-		put32(&dir, 0x02014b50);
-		put16(&dir, 3 << 8 | 20); /* made by Unix */
-		put16(&dir, 20);
-		put_common(&dir, &e[k]);
-		put16(&dir, 0);
-		put16(&dir, 0);
-		put16(&dir, 0);
-		put32(&dir, (e[k].mode != 0 ? e[k].mode : 0100644) << 16);
-		put32(&dir, (uint32_t)t.n);
-		text_put(&dir, e[k].name, strlen(e[k].name));
-		put32(&t, 0x04034b50);
-		put16(&t, 20);
-		put_common(&t, &e[k]);
-		text_put(&t, e[k].name, strlen(e[k].name));
-		text_put(&t, e[k].data, strlen(e[k].data));
-	}
-	uint32_t at = (uint32_t)t.n;
-	text_put(&t, text_str(&dir), dir.n);
-	put32(&t, 0x06054b50);
-	put32(&t, 0);
-	put16(&t, (uint32_t)n);
-	put16(&t, (uint32_t)n);
-	put32(&t, (uint32_t)dir.n);
-	put32(&t, at);
-	put16(&t, 0);
-	return (Bytes){ (const unsigned char *)text_str(&t), t.n };
-}
 
 static bool built_without(const Err *err)
 {
@@ -87,7 +14,7 @@ static bool built_without(const Err *err)
 
 START_TEST(archives_are_read)
 {
-	static const Entry e[] = { { "m/data/0", "hello", 0, 0, 0 }, { "m/version", "3\n", 0, 0, 0 } };
+	static const Entry e[] = { { "m/data/0", "hello", 0, 0, 0, 0 }, { "m/version", "3\n", 0, 0, 0, 0 } };
 	Arena *a = arena_new();
 	Err err = { 0 };
 	Bytes b;
@@ -112,16 +39,16 @@ static const struct {
 	int n;
 	const char *want;
 } bad[] = {
-	{ { { "../x", "a", 0, 0, 0 } }, 1, "an entry '../x', whose path leads out of it" },
-	{ { { "a/../../x", "a", 0, 0, 0 } }, 1, "whose path leads out of it" },
-	{ { { "/etc/passwd", "a", 0, 0, 0 } }, 1, "whose path leads out of it" },
-	{ { { "a\\x", "a", 0, 0, 0 } }, 1, "whose path leads out of it" },
-	{ { { "l", "/etc/passwd", 0120777, 0, 0 } }, 1, "the entry 'l' of the archive is a link" },
-	{ { { "x", "a", 0, 0, 0 }, { "x", "b", 0, 0, 0 } }, 2, "two entries 'x'" },
-	{ { { "x", "a", 0, 14, 0 } }, 1, "is packed by method 14" },
-	{ { { "x", "a", 0, 0, 77 } }, 1, "the entry 'x' of the archive does not fit" },
-	{ { { "x", "a", 0, 99, 0 } }, 1, "is not a zip archive that can be read" },
-	{ { { "x", "abc", 0, 8, 0x40000000 } }, 1, "the archive unpacks to more than 64 times its" },
+	{ { { "../x", "a", 0, 0, 0, 0 } }, 1, "an entry '../x', whose path leads out of it" },
+	{ { { "a/../../x", "a", 0, 0, 0, 0 } }, 1, "whose path leads out of it" },
+	{ { { "/etc/passwd", "a", 0, 0, 0, 0 } }, 1, "whose path leads out of it" },
+	{ { { "a\\x", "a", 0, 0, 0, 0 } }, 1, "whose path leads out of it" },
+	{ { { "l", "/etc/passwd", 0120777, 0, 0, 0 } }, 1, "the entry 'l' of the archive is a link" },
+	{ { { "x", "a", 0, 0, 0, 0 }, { "x", "b", 0, 0, 0, 0 } }, 2, "two entries 'x'" },
+	{ { { "x", "a", 0, 14, 0, 0 } }, 1, "is packed by method 14" },
+	{ { { "x", "a", 0, 0, 77, 0 } }, 1, "the entry 'x' of the archive does not fit" },
+	{ { { "x", "a", 0, 99, 0, 0 } }, 1, "is not a zip archive that can be read" },
+	{ { { "x", "abc", 0, 8, 0x40000000, 0 } }, 1, "the archive unpacks to more than 64 times its" },
 };
 
 START_TEST(archives_are_refused)
@@ -136,7 +63,7 @@ END_TEST
 
 START_TEST(damaged_archives)
 {
-	static const Entry e[] = { { "m/data/0", "hello", 0, 0, 0 }, { "m/version", "3\n", 0, 8, 0 } };
+	static const Entry e[] = { { "m/data/0", "hello", 0, 0, 0, 0 }, { "m/version", "3\n", 0, 8, 0, 0 } };
 	Rng r = rng_seed(5);
 	for (int k = 0; k < 5000; k++) {
 		Arena *a = arena_new();

@@ -11,8 +11,6 @@ static const struct {
 } formats[] = {
 	{ "", 0, "is an empty file" },
 	{ "\x89HDF\r\n\x1a\n....", 12, "is not an HDF5 file that can be read" },
-	{ "PK\3\4....resnet/constants.pkl....", 33, "is a TorchScript model" },
-	{ "PK\3\4....m/archive_format....", 29, "is a PyTorch program (.pt2)" },
 	{ "PK\3\4....config.json..model.weights.h5", 37, "is not a zip archive that can be read" },
 	{ "PK\3\4....................", 24, "is a zip archive, not a model" },
 	{ "\x80\x02}q\0.", 6, "is a Python pickle" },

@@ -1,6 +1,6 @@
 /* Rows of attention. Heads are a dimension of their own, [batch,heads,length,size], which one call of the Dag takes. */
 #include "frontend/keras/keras.h"
-#include "frontend/node/attention.h"
+#include "frontend/node/attend.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * weights of each layer and direction, then their biases.
  */
 #include "frontend/mxnet/rows.h"
-#include "frontend/node/recurrent.h"
+#include "frontend/node/recurrent_cell.h"
 
 #include "op/recurrent.h"
 

@@ -32,5 +32,7 @@ struct NodeFormat {
 const NodeRow *node_find_row(const NodeFormat *f, const NodeDef *n, int64_t version);
 /* Refuses with all operators that dlc does not have; those that only branches have are kept in im->missing. */
 bool node_check_supported(Import *im);
+/* Refuses with these operators, of which the caller knows that dlc does not have them; false. */
+bool node_refuse_operators(Import *im, const NodeDef *node, size_t n);
 
 #endif

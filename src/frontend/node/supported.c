@@ -130,3 +130,12 @@ bool node_check_supported(Import *im)
 		im->err = im->missing;
 	return !s.certain;
 }
+
+bool node_refuse_operators(Import *im, const NodeDef *node, size_t n)
+{
+	Search s = { .im = im, .known = names_new(im->arena) };
+	for (size_t k = 0; k < n; k++)
+		add_missing(&s, &node[k], &(Place){ "", im->model->version, false });
+	describe(&s, &im->err);
+	return false;
+}

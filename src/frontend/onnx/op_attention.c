@@ -4,7 +4,7 @@
  * products and a softmax, with everything between them elementwise, and causality is part of the bias. Heads that share
  * keys and values (grouped queries) are then a dimension of their own, so nothing is repeated.
  */
-#include "frontend/node/attention.h"
+#include "frontend/node/attend.h"
 #include "frontend/node/compose.h"
 #include "frontend/node/traverse.h"
 #include "frontend/onnx/rows.h"

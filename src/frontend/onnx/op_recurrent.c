@@ -3,7 +3,7 @@
  * dense layer over all steps before it. Batch-wise layouts are transposed, both directions are joined behind the calls.
  */
 #include "frontend/node/compose.h"
-#include "frontend/node/recurrent.h"
+#include "frontend/node/recurrent_cell.h"
 #include "frontend/onnx/rows.h"
 
 #include "op/element.h"

@@ -1,6 +1,6 @@
 /* Recurrent layers: the input's product, biases included, is a dense layer over all steps, then one call of the Dag. */
-#ifndef FRONTEND_NODE_RECURRENT_H
-#define FRONTEND_NODE_RECURRENT_H
+#ifndef FRONTEND_NODE_RECURRENT_CELL_H
+#define FRONTEND_NODE_RECURRENT_CELL_H
 
 #include "frontend/node/visit.h"
 

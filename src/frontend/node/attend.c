@@ -1,5 +1,5 @@
-/* Attention as one call; attention.h says what it is. */
-#include "frontend/node/attention.h"
+/* Attention as one call; attend.h says what it is. */
+#include "frontend/node/attend.h"
 #include "frontend/node/compose.h"
 
 static const int64_t turn[] = { 0, 2, 1, 3 };

@@ -1,5 +1,5 @@
-/* Recurrent layers; recurrent.h says what they are. */
-#include "frontend/node/recurrent.h"
+/* Recurrent layers; recurrent_cell.h says what they are. */
+#include "frontend/node/recurrent_cell.h"
 #include "frontend/node/compose.h"
 
 #include "op/recurrent.h"

@@ -1,6 +1,6 @@
 /* Attention over heads that are a dimension of their own, [batch,heads,length,size]. */
-#ifndef FRONTEND_NODE_ATTENTION_H
-#define FRONTEND_NODE_ATTENTION_H
+#ifndef FRONTEND_NODE_ATTEND_H
+#define FRONTEND_NODE_ATTEND_H
 
 #include "frontend/node/visit.h"
 

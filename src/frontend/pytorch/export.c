@@ -1,0 +1,505 @@
+/*
+ * Archives of torch.export: a list of nodes in JSON, whose targets are operators with their forms, and weights beside
+ * it: raw files with a description (the layout from 2.8 on) or a pickle in an archive of its own (before).
+ */
+#include "frontend/pytorch/pickle.h"
+#include "frontend/pytorch/pytorch.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct Export {
+	const Json *graph, *signature;
+	const Json *config[2]; /* weights and constants by their names; NULL: `saved` has them */
+	const char *folder[2];
+	TorchList saved;   /* pairs of name and tensor */
+	const char *where; /* of JSON, in messages */
+	TorchList values;  /* of names of the graph; `names` has their places */
+	Names *names;
+} Export;
+
+static const Json *find(const Json *j, const char *key)
+{
+	return j != NULL && j->kind == JV_OBJECT ? json_find(j, key) : NULL;
+}
+
+static const char *text_of(const Json *j, const char *key)
+{
+	const Json *x = find(j, key);
+	return x != NULL && x->kind == JV_TEXT ? x->text : NULL;
+}
+
+/* The one pair of an object that is not null: {"as_int": 3}. */
+static const Json *variant(const Json *j)
+{
+	for (size_t k = 0; j != NULL && j->kind == JV_OBJECT && k < j->list.n; k++)
+		if (j->list.at[k]->kind != JV_NULL)
+			return j->list.at[k];
+	return NULL;
+}
+
+/* ScalarType of the schema, which counts from 1: 0 is unknown. */
+static bool type_from(int64_t code, DType *out)
+{
+	return code <= 12 ? torch_type_from(code - 1, out) : torch_type_from(code == 13 ? 15 : code == 28 ? 27 : -1, out);
+}
+
+/* ---- weights */
+
+/* A number of {"as_int": 3}, or of an older file's 3. */
+static bool size_from(const Json *j, int64_t *out)
+{
+	const Json *x = j->kind == JV_OBJECT ? variant(j) : j;
+	*out = x != NULL && x->kind == JV_INT ? x->i : -1;
+	return x != NULL && x->kind == JV_INT && x->i >= 0;
+}
+
+static bool sizes_from(const Json *list, int *rank, int64_t *out)
+{
+	if (list == NULL || list->kind != JV_ARRAY || list->list.n > DAG_MAX_RANK)
+		return false;
+	*rank = (int)list->list.n;
+	for (int k = 0; k < *rank; k++)
+		if (!size_from(list->list.at[k], &out[k]))
+			return false;
+	return true;
+}
+
+/* A tensor that the description of the new layout names. */
+static TorchTensor *described(Program *p, const Json *entry, const char *folder, Err *err)
+{
+	const Json *meta = find(entry, "tensor_meta"), *type = find(meta, "dtype"), *offset = find(meta, "storage_offset");
+	const Json *pickled = find(entry, "use_pickle");
+	const char *path = text_of(entry, "path_name");
+	TorchSaved *s = arena_new_of(p->arena, TorchSaved);
+	*s = (TorchSaved){ .archive = p->archive };
+	int n = 0;
+	if (pickled != NULL && pickled->kind == JV_BOOL && pickled->truth) {
+		fail(err, ERR_UNSUPPORTED, NULL, "its weight '%.100s' is a pickle, which dlc does not read here", entry->key);
+		return NULL;
+	}
+	if (path == NULL || type == NULL || type->kind != JV_INT || !type_from(type->i, &s->type) ||
+		!sizes_from(find(meta, "sizes"), &s->shape.rank, s->shape.dim) ||
+		!sizes_from(find(meta, "strides"), &n, s->stride) || n != s->shape.rank ||
+		(offset != NULL && !size_from(offset, &s->offset))) {
+		fail(err, ERR_INPUT, NULL, "its weight '%.100s' has no proper description", entry->key);
+		return NULL;
+	}
+	s->entry = arena_printf(p->arena, "%s%s%.300s", p->root, folder, path);
+	TorchTensor *t = arena_new_of(p->arena, TorchTensor);
+	*t = (TorchTensor){ .saved = s };
+	return t;
+}
+
+static TorchTensor *weight(Program *p, const Export *e, const char *name, Err *err)
+{
+	for (int k = 0; k < 2; k++) {
+		const Json *entry = e->config[k] != NULL ? find(e->config[k], name) : NULL;
+		if (entry != NULL)
+			return described(p, entry, e->folder[k], err);
+	}
+	TorchValue *x = torch_find(&e->saved, name);
+	if (x != NULL && x->kind == TORCH_TENSOR)
+		return x->tensor;
+	fail(err, ERR_INPUT, NULL, "its weight '%.100s' is in none of its files", name);
+	return NULL;
+}
+
+/* ---- values of the graph */
+
+static void bind(Program *p, Export *e, const char *name, TorchValue x)
+{
+	torch_push(p->arena, &e->values, x);
+	names_bind(e->names, name, (int)e->values.n - 1);
+}
+
+static bool lookup(const Export *e, Visit *v, const char *name, TorchValue *out)
+{
+	int k = name != NULL ? names_find(e->names, name) : -1;
+	if (k < 0) {
+		import_refuse(v->im, ERR_INPUT, "the program reads '%.60s', which no node computes", name != NULL ? name : "");
+		return false;
+	}
+	*out = e->values.at[k];
+	return true;
+}
+
+static bool number_from(const Json *j, TorchValue *out)
+{
+	if (j->kind == JV_TEXT) { /* Infinity, -Infinity and NaN are texts */
+		*out = torch_float(strtod(j->text, NULL));
+		return true;
+	}
+	*out = j->kind == JV_INT ? torch_int(j->i) : j->kind == JV_BOOL ? torch_bool(j->truth) : torch_float(j->real);
+	return j->kind == JV_INT || j->kind == JV_REAL || j->kind == JV_BOOL;
+}
+
+static bool argument(Program *p, const Export *e, Visit *v, const Json *arg, TorchValue *out);
+
+/* A list whose elements are arguments in short: {"name": "x"}, {"as_int": 3}, 3. */
+static bool list_from(Program *p, const Export *e, Visit *v, const Json *j, TorchValue *out)
+{
+	*out = torch_list(p->arena, TORCH_LIST);
+	for (size_t k = 0; j->kind == JV_ARRAY && k < j->list.n; k++) {
+		const Json *x = j->list.at[k];
+		TorchValue y = torch_none();
+		const char *name = text_of(x, "name");
+		bool ok = name != NULL           ? lookup(e, v, name, &y)
+		          : x->kind == JV_OBJECT ? argument(p, e, v, x, &y)
+		          : x->kind == JV_TEXT   ? (y = torch_text(x->text), true)
+		                                 : number_from(x, &y);
+		if (!ok)
+			return node_ok(v) ? import_refuse(v->im, ERR_INPUT, "an argument of the program is no value") : false;
+		torch_push(p->arena, out->list, y);
+	}
+	return true;
+}
+
+/* An argument: {"as_tensor": {"name": "x"}}, {"as_ints": [1, 1]}. */
+static bool argument(Program *p, const Export *e, Visit *v, const Json *arg, TorchValue *out)
+{
+	const Json *x = variant(arg);
+	const char *kind = x != NULL ? x->key : "as_none";
+	*out = torch_none();
+	if (strcmp(kind, "as_none") == 0)
+		return true;
+	if (strcmp(kind, "as_tensor") == 0)
+		return lookup(e, v, text_of(x, "name"), out);
+	if (strcmp(kind, "as_device") == 0) {
+		*out = (TorchValue){ .kind = TORCH_DEVICE, .text = "cpu" };
+		return true;
+	}
+	if (strcmp(kind, "as_scalar_type") == 0) {
+		DType t;
+		bool known = x->kind == JV_INT && type_from(x->i, &t);
+		*out = torch_int(known ? torch_type_code(t) : -1);
+		return true;
+	}
+	if (strcmp(kind, "as_string") == 0 && x->kind == JV_TEXT) {
+		*out = torch_text(x->text);
+		return true;
+	}
+	if (strncmp(kind, "as_sym", 6) == 0 && x->kind == JV_OBJECT) { /* {"as_name": "s0"} or {"as_int": 3} */
+		const char *name = text_of(x, "as_name");
+		const Json *y = variant(x);
+		return name != NULL ? lookup(e, v, name, out) : y != NULL && number_from(y, out);
+	}
+	if (strcmp(kind, "as_optional_tensor") == 0)
+		return argument(p, e, v, x, out);
+	if (x->kind == JV_ARRAY)
+		return list_from(p, e, v, x, out);
+	if (strcmp(kind, "as_int") == 0 || strcmp(kind, "as_float") == 0 || strcmp(kind, "as_bool") == 0)
+		return number_from(x, out);
+	if (strcmp(kind, "as_memory_format") == 0 || strcmp(kind, "as_layout") == 0 || strcmp(kind, "as_expr") == 0)
+		return true;
+	return import_refuse(
+		v->im, ERR_UNSUPPORTED, "an argument of the program is of the kind %.40s, which dlc does not have", kind);
+}
+
+/* "torch.ops.aten.add.Tensor" -> "add.Tensor"; of other libraries "torchvision::nms". */
+static const char *operator_of(Arena *a, const char *target)
+{
+	static const struct {
+		const char *target, *op;
+	} python[] = { { "add", "add.int" }, { "sub", "sub.int" }, { "mul", "mul.int" }, { "floordiv", "floordiv" },
+		{ "truediv", "div.int" }, { "mod", "remainder.int" }, { "neg", "neg.int" }, { "pow", "pow.int" },
+		{ "eq", "eq.any" }, { "ne", "ne.any" }, { "lt", "lt.int" }, { "le", "le.int" }, { "gt", "gt.int" },
+		{ "ge", "ge.int" }, { "sym_max", "prim::max" }, { "sym_min", "prim::min" }, { "sym_float", "Float" },
+		{ "sym_int", "Int" }, { "sym_not", "__not__" }, { "getitem", "__getitem__" } };
+	if (strncmp(target, "torch.ops.", 10) == 0)
+		target += 10;
+	else
+		for (size_t k = 0; k < sizeof python / sizeof *python; k++) {
+			const char *dot = strrchr(target, '.');
+			if (dot != NULL && strcmp(dot + 1, python[k].target) == 0)
+				return python[k].op;
+		}
+	const char *dot = strchr(target, '.');
+	size_t n = strlen(target);
+	if (n > 8 && strcmp(target + n - 8, ".default") == 0)
+		n -= 8;
+	if (dot == NULL || (size_t)(dot - target) >= n)
+		return arena_printf(a, "%.200s", target);
+	const char *rest = arena_printf(a, "%.*s", (int)(n - (size_t)(dot - target) - 1), dot + 1);
+	return strncmp(target, "aten.", 5) == 0 ? rest : arena_printf(a, "%.*s::%s", (int)(dot - target), target, rest);
+}
+
+/* ---- nodes */
+
+/* The names of a node's results, in lists as they come. */
+static void bind_outputs(Program *p, Export *e, const Json *outputs, TorchValue y)
+{
+	size_t n = outputs != NULL && outputs->kind == JV_ARRAY ? outputs->list.n : 0;
+	bool list = y.kind == TORCH_TUPLE || y.kind == TORCH_LIST;
+	for (size_t k = 0; k < n; k++) {
+		const Json *x = variant(outputs->list.at[k]);
+		if (x == NULL)
+			continue;
+		if (x->kind == JV_ARRAY) { /* as_tensors: the one result is a list */
+			for (size_t i = 0; i < x->list.n; i++)
+				if (text_of(x->list.at[i], "name") != NULL)
+					bind(p, e, text_of(x->list.at[i], "name"), list && i < y.list->n ? y.list->at[i] : torch_none());
+			continue;
+		}
+		const char *name = text_of(x, "name") != NULL ? text_of(x, "name") : text_of(x, "as_name");
+		if (name == NULL)
+			name = text_of(variant(x), "name");
+		if (name != NULL)
+			bind(p, e, name, !list || n == 0 ? y : k < y.list->n ? y.list->at[k] : torch_none());
+	}
+}
+
+static const char *first_output(const Json *outputs)
+{
+	const Json *x =
+		outputs != NULL && outputs->kind == JV_ARRAY && outputs->list.n > 0 ? variant(outputs->list.at[0]) : NULL;
+	if (x != NULL && x->kind == JV_ARRAY)
+		x = x->list.n > 0 ? x->list.at[0] : NULL;
+	const char *name = text_of(x, "name");
+	name = name != NULL ? name : text_of(x, "as_name");
+	return name != NULL ? name : "value";
+}
+
+static bool run_node(Program *p, Export *e, Visit *v, const Json *node)
+{
+	const char *target = text_of(node, "target");
+	const Json *inputs = find(node, "inputs"), *outputs = find(node, "outputs");
+	if (target == NULL || inputs == NULL || inputs->kind != JV_ARRAY || inputs->list.n > ATEN_ARGS)
+		return import_refuse(v->im, ERR_INPUT, "a node of the program has no target or no inputs");
+	size_t n = inputs->list.n;
+	TorchValue at[ATEN_ARGS], y;
+	const char *name[ATEN_ARGS];
+	for (size_t k = 0; k < n; k++) {
+		const Json *in = inputs->list.at[k];
+		name[k] = text_of(in, "name");
+		if (find(in, "arg") == NULL || !argument(p, e, v, find(in, "arg"), &at[k]))
+			return node_ok(v) ? import_refuse(v->im, ERR_INPUT, "an argument of '%.60s' is no value", target) : false;
+		if (name[k] != NULL && name[k][0] == 0)
+			name[k] = NULL;
+		if (strncmp(target, "torch.ops.", 10) != 0) /* Python's own functions have no names for theirs */
+			name[k] = NULL;
+	}
+	const char *out = first_output(outputs), *op = operator_of(p->arena, target);
+	if (!program_call(p, v, arena_printf(p->arena, "node '%.100s'", out), out, op, &(AtenIn){ at, name, n }, &y))
+		return false;
+	bind_outputs(p, e, outputs, y);
+	return true;
+}
+
+/* Inputs of the graph are weights or the user's, as the signature says. */
+static bool bind_inputs(Program *p, Export *e, Visit *v)
+{
+	static const struct {
+		const char *kind, *name;
+	} kinds[] = { { "parameter", "parameter_name" }, { "buffer", "buffer_name" },
+		{ "tensor_constant", "tensor_constant_name" }, { "constant_tensor", "tensor_constant_name" } };
+	const Json *specs = find(e->signature, "input_specs");
+	for (size_t k = 0; k < p->input.n; k++)
+		bind(p, e, p->input.at[k].name, (TorchValue){ .kind = TORCH_TENSOR, .tensor = p->input.at[k].tensor });
+	for (size_t k = 0; k < specs->list.n; k++) {
+		const Json *spec = variant(specs->list.at[k]);
+		if (spec != NULL && strcmp(spec->key, "constant_input") == 0 && text_of(spec, "name") != NULL) {
+			TorchValue x;
+			if (find(spec, "value") == NULL || !argument(p, e, v, find(spec, "value"), &x))
+				return import_refuse(v->im, ERR_INPUT, "a constant input of the program is no value");
+			bind(p, e, text_of(spec, "name"), x);
+		}
+		for (size_t i = 0; spec != NULL && i < sizeof kinds / sizeof *kinds; i++) {
+			const char *arg = text_of(find(spec, "arg"), "name"), *name = text_of(spec, kinds[i].name);
+			if (strcmp(spec->key, kinds[i].kind) != 0)
+				continue;
+			if (arg == NULL || name == NULL)
+				return import_refuse(v->im, ERR_INPUT, "its signature has a %s without a name", kinds[i].kind);
+			TorchTensor *t = weight(p, e, name, &v->im->err);
+			if (t == NULL)
+				return false;
+			t->name = t->name != NULL ? t->name : arena_printf(p->arena, "%s", name);
+			bind(p, e, arg, (TorchValue){ .kind = TORCH_TENSOR, .tensor = t });
+		}
+	}
+	return true;
+}
+
+static bool check_nodes(Program *p, Visit *v, const Json *nodes)
+{
+	NodeDef *list = arena_array(p->arena, NodeDef, nodes->list.n + 1);
+	size_t n = 0;
+	for (size_t k = 0; k < nodes->list.n; k++) {
+		const Json *node = nodes->list.at[k];
+		const char *target = text_of(node, "target");
+		if (target != NULL)
+			list[n++] = (NodeDef){
+				.name = first_output(find(node, "outputs")), .op = operator_of(p->arena, target), .domain = ""
+			};
+	}
+	return program_check(v, list, n);
+}
+
+static void run_export(Program *p, Visit *v)
+{
+	Export *e = (Export *)(uintptr_t)p->source;
+	const Json *nodes = find(e->graph, "nodes"), *specs = find(e->signature, "output_specs");
+	e->values.n = 0;
+	e->names = names_new(p->arena);
+	if (!check_nodes(p, v, nodes) || !bind_inputs(p, e, v))
+		return;
+	for (size_t k = 0; k < nodes->list.n; k++)
+		if (!run_node(p, e, v, nodes->list.at[k]))
+			return;
+	for (size_t k = 0; specs != NULL && specs->kind == JV_ARRAY && k < specs->list.n; k++) {
+		const Json *spec = variant(specs->list.at[k]), *arg = find(spec, "arg");
+		const char *name = text_of(variant(arg), "name");
+		TorchValue x;
+		if (spec == NULL || (strcmp(spec->key, "user_output") != 0 && strcmp(spec->key, "loss_output") != 0))
+			continue; /* changed buffers are no results */
+		if (arg == NULL || !argument(p, e, v, arg, &x)) {
+			if (node_ok(v))
+				import_refuse(v->im, ERR_INPUT, "a result of the program is no value");
+			return;
+		}
+		program_result(p, v, name != NULL ? name : arena_printf(p->arena, "output%zu", k), x);
+	}
+}
+
+/* ---- opening */
+
+/* The dimensions of an input; those that the program leaves open have its symbols' names. */
+static bool declare(Program *p, const Json *graph, const char *name, Err *err)
+{
+	const Json *meta = find(find(graph, "tensor_values"), name), *type = find(meta, "dtype"),
+			   *sizes = find(meta, "sizes");
+	ProgramInput in = { .name = name };
+	if (meta == NULL || type == NULL || type->kind != JV_INT || sizes == NULL || sizes->kind != JV_ARRAY)
+		return fail(err, ERR_INPUT, NULL, "its input '%.60s' has no shape", name);
+	if (!type_from(type->i, &in.value.type))
+		return fail(err, ERR_UNSUPPORTED, NULL, "its input '%.60s' is of a type that dlc does not have", name);
+	NodeDim *dim = arena_array(p->arena, NodeDim, sizes->list.n + 1);
+	for (size_t k = 0; k < sizes->list.n; k++) {
+		const char *symbol = text_of(find(sizes->list.at[k], "as_expr"), "expr_str");
+		if (symbol == NULL)
+			symbol = text_of(find(sizes->list.at[k], "as_expr"), "expr");
+		dim[k] = (NodeDim){ .symbol = symbol != NULL ? symbol : "", .open = symbol != NULL };
+		if (symbol == NULL && !size_from(sizes->list.at[k], &dim[k].size))
+			return fail(err, ERR_INPUT, NULL, "its input '%.60s' has no shape", name);
+	}
+	in.value.shaped = true;
+	in.value.dim = dim;
+	in.value.ndim = sizes->list.n;
+	vec_push(p->arena, &p->input, in);
+	return true;
+}
+
+static bool list_inputs(Program *p, const Export *e, Err *err)
+{
+	const Json *specs = find(e->signature, "input_specs");
+	for (size_t k = 0; k < specs->list.n; k++) {
+		const Json *spec = variant(specs->list.at[k]), *arg = variant(find(spec, "arg"));
+		if (spec == NULL || strcmp(spec->key, "user_input") != 0)
+			continue;
+		if (arg == NULL || strcmp(arg->key, "as_tensor") != 0 || text_of(arg, "name") == NULL) {
+			if (arg != NULL && strncmp(arg->key, "as_sym", 6) != 0)
+				continue; /* None, a number: the program does not read it */
+			return fail(err, ERR_UNSUPPORTED, NULL, "its input %zu is no tensor; dlc takes tensors only", k);
+		}
+		for (size_t i = 0; i < p->input.n; i++)
+			if (strcmp(p->input.at[i].name, text_of(arg, "name")) == 0)
+				return fail(err, ERR_INPUT, NULL, "two of its inputs have the name '%.60s'", p->input.at[i].name);
+		if (!declare(p, e->graph, text_of(arg, "name"), err))
+			return false;
+	}
+	return true;
+}
+
+/* The pickles of the older layout: an archive inside of the archive. */
+static bool open_saved(Program *p, Export *e, const char *entry, Err *err)
+{
+	Bytes file, pickle;
+	TorchValue x;
+	if (program_entry(p, entry) == NULL)
+		return true;
+	if (!program_read(p, entry, &file, err))
+		return false;
+	if (file.n == 0)
+		return true;
+	Archive *z = archive_open(p->arena, entry, file, err);
+	if (z == NULL)
+		return false;
+	for (size_t k = 0; k < archive_count(z); k++) {
+		const char *name = archive_name(z, k), *slash = strrchr(name, '/');
+		if (strcmp(slash != NULL ? slash + 1 : name, "data.pkl") != 0)
+			continue;
+		const char *folder = arena_printf(p->arena, "%.*sdata/", slash != NULL ? (int)(slash + 1 - name) : 0, name);
+		if (!archive_read(z, k, &pickle, err) || !torch_unpickle(p->arena, entry, pickle, z, folder, &x, err))
+			return false;
+		for (size_t i = 0; x.kind == TORCH_DICT && i < x.list->n; i++)
+			torch_push(p->arena, &e->saved, x.list->at[i]);
+		return true;
+	}
+	return fail(err, ERR_INPUT, NULL, "its %s has no data.pkl", entry);
+}
+
+/* The first entry "FOLDER x ENDING". */
+static const char *entry_of(Program *p, const char *folder, const char *ending)
+{
+	const char *begin = arena_printf(p->arena, "%s%s", p->root, folder);
+	for (size_t k = 0; k < archive_count(p->archive); k++) {
+		const char *name = archive_name(p->archive, k);
+		size_t n = strlen(name), m = strlen(ending);
+		if (strncmp(name, begin, strlen(begin)) == 0 && n > m && strcmp(name + n - m, ending) == 0)
+			return name + strlen(p->root);
+	}
+	return NULL;
+}
+
+static const Json *read_json(Program *p, const char *entry, Err *err)
+{
+	Bytes text;
+	if (entry == NULL)
+		return NULL;
+	if (!program_read(p, entry, &text, err))
+		return NULL;
+	return json_parse(p->arena, arena_printf(p->arena, "%s: %s", p->path, entry), (const char *)text.at, text.n, err);
+}
+
+static bool open_config(Program *p, Export *e, int k, const char *folder, const char *const *endings, Err *err)
+{
+	const Json *j = NULL;
+	for (int i = 0; i < 2 && j == NULL; i++) {
+		const char *entry = entry_of(p, folder, endings[i]);
+		j = read_json(p, entry, err);
+		if (entry != NULL && j == NULL)
+			return false;
+	}
+	e->config[k] = find(j, "config");
+	e->folder[k] = folder;
+	return true;
+}
+
+bool export_open(Program *p, Err *err)
+{
+	static const char *const weights[] = { "weights_config.json", "model_param_config.json" };
+	static const char *const constants[] = { "constants_config.json", "constants_config.json" };
+	Export *e = arena_new_of(p->arena, Export);
+	bool old = program_entry(p, "serialized_exported_program.json") != NULL;
+	const char *entry = old ? "serialized_exported_program.json" : entry_of(p, "models/", ".json");
+	if (entry == NULL)
+		return fail(err, ERR_INPUT, NULL, "has no program (models/*.json)");
+	const Json *j = read_json(p, entry, err), *module = find(j, "graph_module");
+	if (j == NULL)
+		return false;
+	e->graph = find(module, "graph");
+	e->signature = find(module, "signature");
+	const Json *nodes = find(e->graph, "nodes"), *specs = find(e->signature, "input_specs");
+	if (nodes == NULL || nodes->kind != JV_ARRAY || specs == NULL || specs->kind != JV_ARRAY)
+		return fail(err, ERR_INPUT, NULL, "%s has no graph of nodes or no signature", entry);
+	bool ok = old ? open_saved(p, e, "serialized_state_dict.pt", err) &&
+	                    open_saved(p, e, "serialized_state_dict.json", err) &&
+	                    open_saved(p, e, "serialized_constants.pt", err) &&
+	                    open_saved(p, e, "serialized_constants.json", err)
+	              : open_config(p, e, 0, "data/weights/", weights, err) &&
+	                    open_config(p, e, 1, "data/constants/", constants, err);
+	p->source = e;
+	p->run = run_export;
+	return ok && list_inputs(p, e, err);
+}

@@ -1,0 +1,16 @@
+/*
+ * Pickles as PyTorch writes them. Nothing of them is executed: objects keep their class's name and state, calls of the
+ * few functions that PyTorch's own files need are read as what they make, and any other name is refused.
+ */
+#ifndef FRONTEND_PYTORCH_PICKLE_H
+#define FRONTEND_PYTORCH_PICKLE_H
+
+#include "frontend/archive.h"
+#include "frontend/pytorch/value.h"
+
+/* The value of a pickle. Tensors lie in entries "FOLDER" + key of the archive, which may be NULL: none is allowed. */
+bool torch_unpickle(Arena *a, const char *name, Bytes file, Archive *z, const char *folder, TorchValue *out, Err *err);
+/* The type, shape and data of a saved tensor, checked against its entry. */
+bool torch_saved_read(Arena *a, const TorchSaved *s, Item *out, Err *err);
+
+#endif

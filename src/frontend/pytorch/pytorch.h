@@ -1,0 +1,55 @@
+/*
+ * PyTorch's models: a program, which is run once while it is imported. Its arithmetic on numbers is done then, and its
+ * operators on tensors become calls of the Dag (aten.h). export.c runs the flat lists of nodes of .pt2 files, script.c
+ * the code of TorchScript files.
+ */
+#ifndef FRONTEND_PYTORCH_PYTORCH_H
+#define FRONTEND_PYTORCH_PYTORCH_H
+
+#include "base/json.h"
+#include "frontend/archive.h"
+#include "frontend/pytorch/aten.h"
+
+/* An input of the program, which becomes one of the graph. */
+typedef struct ProgramInput {
+	const char *name;
+	NodeValue value;
+	TorchTensor *tensor; /* what the program holds for it */
+	int retype;          /* its type was a guess, and an index is needed */
+} ProgramInput;
+
+typedef struct Program Program;
+struct Program {
+	Arena *arena;
+	const char *path;
+	Archive *archive;
+	const char *root; /* the folder of all entries: "model/" or "" */
+	NodeGraph graph;
+	NodeDef node; /* the whole program is one */
+	VEC(ProgramInput) input;
+	/* Runs it; what it gives goes through program_result. */
+	void (*run)(Program *p, Visit *v);
+	const void *source;
+	VEC(NodeValue) result;
+	VEC(TorchTensor *) given;
+};
+
+/* ---- layouts: each fills `input`, `run` and `source` */
+
+bool export_open(Program *p, Err *err);
+bool script_open(Program *p, Err *err);
+/* An entry below the root; false: there is none, or (err) it cannot be read. */
+bool program_read(Program *p, const char *entry, Bytes *out, Err *err);
+const char *program_entry(Program *p, const char *entry); /* its whole name; NULL: there is none */
+
+/* ---- running */
+
+/* A call of an operator: its place in messages, the name of its value, and what its values are called after. */
+bool program_call(
+	Program *p, Visit *outer, const char *where, const char *out, const char *op, const AtenIn *in, TorchValue *result);
+/* A result of the program: a tensor, or lists and dictionaries of them, whose elements are named after it. */
+void program_result(Program *p, Visit *v, const char *name, TorchValue x);
+/* Refuses all operators of a list that have no row, at once. */
+bool program_check(Visit *v, const NodeDef *node, size_t n);
+
+#endif

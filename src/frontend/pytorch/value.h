@@ -1,0 +1,113 @@
+/*
+ * Values of a PyTorch program while it is imported: numbers, texts, lists and modules are known; tensors are Items of
+ * the import. A list is shared by all variables that hold it, as in Python. A tensor is a cell: an in-place operator
+ * changes what the cell holds, and all its variables see that.
+ */
+#ifndef FRONTEND_PYTORCH_VALUE_H
+#define FRONTEND_PYTORCH_VALUE_H
+
+#include "frontend/node/visit.h"
+
+typedef struct Archive Archive;
+typedef struct TorchTensor TorchTensor;
+typedef struct TorchList TorchList;
+typedef struct TorchObject TorchObject;
+typedef struct ScriptItem ScriptItem;
+
+typedef enum {
+	TORCH_NONE,
+	TORCH_BOOL,
+	TORCH_INT,
+	TORCH_FLOAT,
+	TORCH_TEXT,
+	TORCH_TENSOR,
+	TORCH_LIST,
+	TORCH_TUPLE,
+	TORCH_DICT,
+	TORCH_OBJECT,
+	TORCH_CODE,   /* a function or a class of the code, or the name of an operator */
+	TORCH_METHOD, /* of an object */
+	TORCH_DEVICE,
+	TORCH_GLOBAL, /* in a pickle: the name of a Python object */
+	TORCH_MARK    /* in a pickle */
+} TorchKind;
+
+typedef struct TorchValue {
+	TorchKind kind;
+	union {
+		int64_t i; /* BOOL, INT */
+		double f;
+		const char *text; /* TEXT, DEVICE, GLOBAL, CODE */
+		TorchTensor *tensor;
+		TorchList *list;     /* LIST, TUPLE; a DICT has pairs of key and value */
+		TorchObject *object; /* OBJECT, METHOD */
+	};
+	const ScriptItem *code; /* CODE: NULL where `text` is an operator's name; METHOD */
+} TorchValue;
+
+struct TorchList {
+	TorchValue *at;
+	size_t n, cap;
+};
+
+struct TorchObject {
+	const char *class; /* "__torch__.torch.nn.modules.conv.Conv2d" */
+	const char *path;  /* where it is in the model: "layer1.0.conv1" */
+	TorchList *state;  /* pairs of name and value */
+};
+
+/* A tensor in the file: `entry` of an archive, from element `offset` on. */
+typedef struct TorchSaved {
+	Archive *archive;
+	const char *entry;
+	DType type;
+	int64_t offset, stride[DAG_MAX_RANK];
+	Shape shape;
+} TorchSaved;
+
+/* How a view lies in its base. */
+typedef enum { VIEW_SHAPE, VIEW_ORDER, VIEW_PART, VIEW_WIDE } TorchViewKind;
+
+typedef struct TorchView {
+	TorchViewKind kind;
+	Shape shape;                 /* SHAPE, WIDE: the view's */
+	int64_t order[DAG_MAX_RANK]; /* ORDER */
+	int axis;                    /* PART: elements start, start + step, .. */
+	int64_t start, step, size;
+} TorchView;
+
+struct TorchTensor {
+	Item *item; /* NULL: `saved` is not read yet */
+	const TorchSaved *saved;
+	const char *name;  /* of a saved one */
+	TorchTensor *base; /* of a view; NULL: the cell has its own elements */
+	TorchView view;
+	int depth;             /* views of views */
+	unsigned writes, seen; /* in-place writes to a base; those that a view has seen */
+	int *retype;           /* an input whose type the file does not tell: set to 1 where an index is needed */
+};
+
+TorchValue torch_none(void);
+TorchValue torch_bool(bool b);
+TorchValue torch_int(int64_t i);
+TorchValue torch_float(double f);
+TorchValue torch_text(const char *s);
+TorchValue torch_list(Arena *a, TorchKind kind); /* LIST, TUPLE or DICT, empty */
+TorchValue torch_tensor(Arena *a, Item *it);
+TorchValue torch_of(Visit *v, int value); /* a tensor of a value of the Dag */
+void torch_push(Arena *a, TorchList *l, TorchValue x);
+
+bool torch_is_number(TorchValue x); /* BOOL, INT or FLOAT */
+double torch_number(TorchValue x);
+/* The value under a key, NULL: there is none. */
+TorchValue *torch_find(const TorchList *pairs, const char *key);
+bool torch_equal(TorchValue a, TorchValue b);
+/* "int", "Tensor", "List" */
+const char *torch_kind_name(TorchKind k);
+/* As Python prints it; cut at `limit` bytes. */
+const char *torch_str(Arena *a, TorchValue x, size_t limit);
+/* ScalarType's number (6: f32); false: dlc has no such type. */
+bool torch_type_from(int64_t code, DType *out);
+int64_t torch_type_code(DType t);
+
+#endif

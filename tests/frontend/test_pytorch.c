@@ -1,0 +1,345 @@
+/* PyTorch: scripts and exported programs against the Dags that they become, refusals, real and damaged files. */
+#include "archive_bytes.h"
+#include "evaluate.h"
+#include "folder.h"
+
+#include "base/rng.h"
+#include "frontend/pytorch/aten.h"
+
+/* ---- scripts: a module without attributes, and its code */
+
+#define EMPTY \
+	"\x80\x02" \
+	"c__torch__\nM\n)\x81}b."
+#define FORWARD(body) "class M(Module):\n  def forward(self: __torch__.M,\n    x: Tensor) -> Tensor:\n" body
+/* The module with one attribute, and a pickle of another name. */
+#define HOLDS(more) \
+	"\x80\x02" \
+	"c__torch__\nM\n)\x81}(" more "ub."
+
+static Dag *load_script(Arena *a, const char *pickle, size_t n, const char *code, Err *err)
+{
+	Entry e[] = { { "m/data.pkl", pickle, 0, 0, 0, (uint32_t)n }, { "m/code/__torch__.py", code, 0, 0, 0, 0 } };
+	ShapeArg shape = { "x", shape_of(2, (int64_t[]){ 2, 6 }) };
+	return frontend_load_bytes(a, "m.pt", make_archive(a, e, 2), &(ModelArgs){ .shape = &shape, .nshape = 1 }, err);
+}
+
+static Dag *load_code(Arena *a, const char *code, Err *err)
+{
+	return load_script(a, EMPTY, sizeof EMPTY - 1, code, err);
+}
+
+static const struct {
+	const char *code;
+	const char *want[4];
+} scripts[] = {
+	{ FORWARD("    return torch.relu(x)\n"), { "output: f32[2,6] = relu(x)" } },
+	{ FORWARD("    y = torch.add(x, 2, alpha=3)\n    return y\n"), { "add(x, ", "f32[2,6]" } },
+	/* shapes are numbers, branches and loops are gone */
+	{ FORWARD("    n = torch.size(x, 1)\n    if torch.gt(n, 5):\n      y = torch.tanh(x)\n    else:\n"
+			  "      y = torch.foo(x)\n    for i in range(2):\n      y0 = torch.exp(y)\n      y = y0\n    return y\n"),
+		{ "y: f32[2,6] = tanh(x)", "y0: f32[2,6] = exp(y)", "output: f32[2,6] = exp(y0)" } },
+	{ FORWARD("    i = 0\n    y = x\n    while torch.lt(i, 3):\n      y = torch.neg(y)\n      i = torch.add(i, 1)\n"
+			  "    return y\n"),
+		{ "neg(x)", "neg(y)", "output: f32[2,6] = neg(y_1)" } },
+	/* lists, unpacking, defaults, functions */
+	{ FORWARD("    l = annotate(List[Tensor], [])\n    _0 = torch.append(l, x)\n    _1 = torch.append(l, x)\n"
+			  "    return torch.cat(l, -1)\n"),
+		{ "concat(x, x) axis=1", "f32[2,12]" } },
+	{ FORWARD("    a, b, = torch.split(x, [2, 4], 1)\n    return torch.matmul(torch.t(a), b)\n"),
+		{ "slice(x)", "transpose(", "matmul(", "f32[2,4]" } },
+	{ FORWARD("    _0 = __torch__.twice\n    return _0(x, )\n") "def twice(x: Tensor,\n    f: float=2.) -> Tensor:\n"
+																"  return torch.mul(x, f)\n",
+		{ "mul(x, " } },
+	/* a write changes all that look at the cell, and nothing else */
+	{ FORWARD("    y = torch.relu(x)\n    z = torch.select(y, 0, 1)\n    _0 = torch.fill_(z, 3)\n    return y\n"),
+		{ "concat(", "relu(x)" } },
+	{ FORWARD("    y = torch.mul(x, 2)\n    _0 = torch.relu_(y)\n    return y\n"), { "relu(", "mul(x" } },
+	{ FORWARD("    return torch.view(x, [-1, torch.floordiv(torch.numel(x), 3)])\n"), { "f32[3,4]" } },
+	{ FORWARD("    return {\"a\": torch.exp(x), \"b\": (torch.neg(x), None)}\n"),
+		{ "a: f32[2,6] = exp(x)", "b.0: f32" } },
+	{ FORWARD(
+		  "    n = ops.prim.NumToTensor(torch.size(x, 0))\n    return torch.reshape(x, [int(torch.mul(n, 3)), 2])\n"),
+		{ "f32[6,2]" } },
+};
+
+START_TEST(scripts_become_dags)
+{
+	Arena *a = arena_new();
+	Err err = { 0 };
+	Dag *d = load_code(a, scripts[_i].code, &err);
+	ck_assert_msg(d != NULL, "%s\n%s: %s\n%s", scripts[_i].code, err.place, err.text, err.items);
+	const char *text = dag_str(a, d);
+	for (int k = 0; k < 4 && scripts[_i].want[k] != NULL; k++)
+		ck_assert_msg(strstr(text, scripts[_i].want[k]) != NULL, "%s\nlacks \"%s\":\n%s", scripts[_i].code,
+			scripts[_i].want[k], text);
+	arena_free(a);
+}
+END_TEST
+
+#define PICKLE(text) text, sizeof text - 1
+
+static const struct {
+	const char *pickle;
+	size_t n;
+	const char *code, *why;
+} refused[] = {
+	{ PICKLE(EMPTY), FORWARD("    return torch.foo(torch.foo(x))\n"), "the operator is not supported" },
+	{ PICKLE(EMPTY), FORWARD("    return torch.relu(y)\n"), "'y' has no value" },
+	{ PICKLE(EMPTY), FORWARD("    return self.w\n"), "has no attribute 'w'" },
+	{ PICKLE(EMPTY), FORWARD("    return torch.relu(x\n"), "lacks a ','" },
+	{ PICKLE(EMPTY), FORWARD("    return torch.relu(x, 1)\n"), "are those of no form that is supported" },
+	{ PICKLE(EMPTY), FORWARD("    if torch.gt(torch.sum(x), 1):\n      y = x\n    else:\n      y = x\n    return y\n"),
+		"__torch__:4: its condition must be known when the model is compiled, but depends on the model's inputs" },
+	{ PICKLE(EMPTY), FORWARD("    while True:\n      pass\n    return x\n"),
+		"the program runs more than 1048576 statements" },
+	{ PICKLE(EMPTY), FORWARD("    return (self).forward(x, )\n"), "are nested more than" },
+	{ PICKLE(EMPTY), FORWARD("    ops.prim.RaiseException(\"no\")\n    return x\n"), "the program raises \"no\"" },
+	{ PICKLE(EMPTY), FORWARD("    return torch.dropout(x, 0.5, True)\n"), "call model.eval() before the export" },
+	{ PICKLE(EMPTY), FORWARD("    return torch.view(x, [5, -1])\n"), "does not have the 12 elements" },
+	{ PICKLE(EMPTY), FORWARD("    with x:\n      pass\n"), "has 'with', which dlc does not read" },
+	{ PICKLE(EMPTY), FORWARD("    return \"text\"\n"), "dlc gives tensors only" },
+	{ PICKLE(EMPTY), "class N(Module):\n  pass\n", "has no method forward" },
+	{ PICKLE(EMPTY),
+		FORWARD("    y = torch.expand(torch.slice(x, 0, 0, 1), [2, 6])\n    _0 = torch.zero_(y)\n"
+				"    return torch.add_(torch.expand(torch.slice(x, 0, 0, 1), [2, 6]), x)\n"),
+		"whose elements overlap" },
+	{ PICKLE("\x80\x02"
+			 "cos\nsystem\nX\x02\0\0\0ls\x85R."),
+		FORWARD("    return x\n"), "names os.system, which is code of Python; dlc executes nothing of a pickle" },
+	{ PICKLE("\x80\x02)."), FORWARD("    return x\n"), "has no module in its data.pkl" },
+	{ PICKLE("\x80\x02}"), FORWARD("    return x\n"), "it is cut off" },
+	{ PICKLE("\x80\x02\xff."), FORWARD("    return x\n"), "opcode 0xff at byte 2" },
+	{ PICKLE("\x80\x02X\xff\xff\xff\x7f."), FORWARD("    return x\n"), "it is cut off" },
+	{ PICKLE("\x80\x02]r\xff\xff\xff\x7f."), FORWARD("    return x\n"), "its memo is out of range" },
+	{ PICKLE(HOLDS("X\x01\0\0\0wctorch._utils\n_rebuild_tensor_v2\n((X\x07\0\0\0storagectorch\nFloatStorage\n"
+				   "X\x01\0\0\0"
+				   "0X\x03\0\0\0cpuK\x06tQK\0K\x02K\x03\x86K\x03K\x01\x86\x89}tR")),
+		FORWARD("    return torch.add(x, self.w)\n"), "its weight 'w' is in m/data/0, which the archive lacks" },
+	/* a list that holds itself is no endless result */
+	{ PICKLE(HOLDS("X\x01\0\0\0w]q\0h\0a")), FORWARD("    return self.w\n"), "is nested more than 8 deep" },
+};
+
+START_TEST(scripts_are_refused)
+{
+	Arena *a = arena_new();
+	Err err = { 0 };
+	Dag *d = load_script(a, refused[_i].pickle, refused[_i].n, refused[_i].code, &err);
+	ck_assert_msg(d == NULL, "%s\nbecame\n%s", refused[_i].code, d != NULL ? dag_str(a, d) : "");
+	ck_assert_msg(strstr(err.text, refused[_i].why) != NULL || strstr(err.items, refused[_i].why) != NULL,
+		"%s\nrefused: %s: %s\n%s\nnot: %s", refused[_i].code, err.place, err.text, err.items, refused[_i].why);
+	arena_free(a);
+}
+END_TEST
+
+/* ---- exported programs: nodes in JSON */
+
+#define ARG(name, value) "{\"name\":\"" name "\",\"arg\":" value ",\"kind\":1}"
+#define TENSOR(name) "{\"as_tensor\":{\"name\":\"" name "\"}}"
+#define NODE(target, inputs) \
+	"{\"target\":\"torch.ops.aten." target "\",\"inputs\":[" inputs "],\"outputs\":[" TENSOR("y") "]}"
+#define PROGRAM(nodes, out) \
+	"{\"graph_module\":{\"graph\":{\"nodes\":[" nodes "],\"tensor_values\":{\"x\":{\"dtype\":7,\"sizes\":[" \
+	"{\"as_int\":2},{\"as_int\":6}]}}},\"signature\":{\"input_specs\":[{\"user_input\":{\"arg\":" TENSOR( \
+		"x") "}}],\"output_specs\":[{\"user_output\":{\"arg\":" TENSOR(out) "}}]}}}"
+
+static Dag *load_program(Arena *a, const char *json, Err *err)
+{
+	Entry e[] = { { "m/archive_format", "pt2", 0, 0, 0, 0 }, { "m/models/model.json", json, 0, 0, 0, 0 } };
+	return frontend_load_bytes(a, "m.pt2", make_archive(a, e, 2), NULL, err);
+}
+
+static const struct {
+	const char *json, *want, *why; /* one of both */
+} programs[] = {
+	{ PROGRAM(NODE("relu.default", ARG("self", TENSOR("x"))), "y"), "y: f32[2,6] = relu(x)", NULL },
+	{ PROGRAM(NODE("mean.dim", ARG("self", TENSOR("x")) "," ARG("dim", "{\"as_ints\":[-1]}")), "y"),
+		"reduce_mean(x) axes=[1] keep=0", NULL },
+	{ PROGRAM(NODE("clamp.default", ARG("self", TENSOR("x")) "," ARG("min", "{\"as_float\":\"-Infinity\"}")), "y"),
+		"clip(x)", NULL },
+	{ PROGRAM("", "x"), "x_out: f32[2,6] = identity(x)", NULL },
+	{ PROGRAM(NODE("foo.default", "") "," NODE("bar.x", ""), "y"), NULL,
+		"2 operators of this model are not supported" },
+	{ PROGRAM(NODE("relu.default", ARG("self", TENSOR("z"))), "y"), NULL, "reads 'z', which no node computes" },
+	{ PROGRAM(NODE("relu.default", ARG("self", "{\"as_custom_obj\":{}}")), "y"), NULL, "of the kind as_custom_obj" },
+	{ PROGRAM(NODE("relu.default", ARG("self", TENSOR("x"))), "z"), NULL, "reads 'z', which no node computes" },
+	{ PROGRAM("{}", "x"), NULL, "has no target" },
+	{ "{\"graph_module\":{}}", NULL, "has no graph of nodes" },
+	{ "{\"graph_module\":", NULL, "" },
+};
+
+START_TEST(programs_become_dags)
+{
+	Arena *a = arena_new();
+	Err err = { 0 };
+	Dag *d = load_program(a, programs[_i].json, &err);
+	const char *want = programs[_i].want, *why = programs[_i].why;
+	ck_assert_msg((d != NULL) == (want != NULL), "%s\n%s: %s\n%s", programs[_i].json, err.place, err.text, err.items);
+	ck_assert_msg(want == NULL || strstr(dag_str(a, d), want) != NULL, "%s\nlacks \"%s\":\n%s", programs[_i].json, want,
+		d != NULL ? dag_str(a, d) : "");
+	ck_assert_msg(
+		why == NULL || strstr(err.text, why) != NULL, "%s\nrefused: %s\nnot: %s", programs[_i].json, err.text, why);
+	arena_free(a);
+}
+END_TEST
+
+/* Weights alone, new and old. */
+START_TEST(weights_alone_are_refused)
+{
+	static const char legacy[] = "\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19.";
+	Arena *a = arena_new();
+	Entry e[] = { { "m/data.pkl", "\x80\x02}.", 0, 0, 0, 0 }, { "m/version", "3\n", 0, 0, 0, 0 } };
+	Bytes files[] = { make_archive(a, e, 2), { (const unsigned char *)legacy, sizeof legacy - 1 } };
+	for (int k = 0; k < LEN(files); k++) {
+		Err err = { 0 };
+		ck_assert(frontend_load_bytes(a, "w.pth", files[k], NULL, &err) == NULL);
+		ck_assert_msg(strstr(err.text, "torch.export.save(torch.export.export(model.eval()") != NULL, "%s", err.text);
+	}
+	arena_free(a);
+}
+END_TEST
+
+/* ---- real files */
+
+static const char *shared(Arena *a, const char *name)
+{
+	const char *data = getenv("DLC_TEST_DATA");
+	return arena_printf(a, "%s/models/torch/generated/%s", data != NULL ? data : SOURCE_ROOT "/../shared", name);
+}
+
+/* The f32 elements of an .npy file and its dimensions; NULL: there is none. */
+static const float *read_npy(Arena *a, const char *path, Shape *out)
+{
+	Bytes b;
+	Err err = { 0 };
+	if (!file_read(a, path, 1 << 26, &b, &err) || b.n < 10)
+		return NULL;
+	size_t head = 10 + b.at[8] + 256u * b.at[9];
+	char *s = strstr((char *)(uintptr_t)b.at + 10, "'shape': (");
+	ck_assert(s != NULL && head <= b.n);
+	*out = shape_of(0, NULL);
+	for (s += strlen("'shape': ("); *s >= '0' && *s <= '9'; s += strspn(s, ", "))
+		out->dim[out->rank++] = strtoll(s, &s, 10);
+	return arena_copy(a, b.at + head, b.n - head);
+}
+
+static const char *const networks[] = { "mixed_layers", "seq", "mobilenet_v3_small_05", "shufflenet_v2_x0_5" };
+static const char *const layouts[] = { "pt2", "traced.pt", "scripted.pt" };
+
+START_TEST(networks_give_pytorchs_results)
+{
+	Arena *a = arena_new();
+	Err err = { 0 };
+	const char *name = networks[_i / LEN(layouts)], *layout = layouts[_i % LEN(layouts)];
+	ShapeArg shape = { .name = "x" };
+	Shape ignored;
+	const float *x = read_npy(a, shared(a, arena_printf(a, "%s.data.npy", name)), &shape.shape);
+	const float *want = read_npy(a, shared(a, arena_printf(a, "%s.out.npy", name)), &ignored);
+	if (x == NULL || want == NULL) {
+		suite_skip(name, "no models in DLC_TEST_DATA");
+		arena_free(a);
+		return;
+	}
+	Dag *d = frontend_load(
+		a, shared(a, arena_printf(a, "%s.%s", name, layout)), &(ModelArgs){ .shape = &shape, .nshape = 1 }, &err);
+	ck_assert_msg(d != NULL, "%s: %s\n%s", err.place, err.text, err.items);
+	void **out = evaluate(a, d, (const void *const[]){ x }, &err);
+	ck_assert_msg(out != NULL, "%s", err.text);
+	const float *y = out[0];
+	float most = 0, off = 0;
+	for (int64_t k = 0; k < shape_elements(d->value.at[d->output.at[0]].shape); k++) {
+		most = want[k] > most ? want[k] : -want[k] > most ? -want[k] : most;
+		off = y[k] - want[k] > off ? y[k] - want[k] : want[k] - y[k] > off ? want[k] - y[k] : off;
+	}
+	ck_assert_msg(off <= 1e-4f * most, "%s.%s: %g of %g", name, layout, (double)off, (double)most);
+	arena_free(a);
+}
+END_TEST
+
+/* docs/pytorch.md names each operator that has a row. */
+START_TEST(operators_are_documented)
+{
+	Arena *a = arena_new();
+	Err err = { 0 };
+	Bytes page;
+	ck_assert_msg(file_read(a, SOURCE_ROOT "/docs/pytorch.md", 1 << 20, &page, &err), "%s", err.text);
+	for (const AtenRow *const *list = torch_rows; *list != NULL; list++)
+		for (const AtenRow *r = *list; r->name != NULL; r++) {
+			const char *name = arena_printf(a, "`%.*s`", (int)strcspn(r->name, "!."), r->name);
+			ck_assert_msg(strstr((const char *)page.at, name) != NULL, "docs/pytorch.md lacks %s", name);
+		}
+	page.at = (const unsigned char *)"";
+	ck_assert_msg(file_read(a, SOURCE_ROOT "/docs/frontends.md", 1 << 20, &page, &err), "%s", err.text);
+	const char *count = arena_printf(a, "| PyTorch (docs/pytorch.md) | %d ", aten_count());
+	ck_assert_msg(strstr((const char *)page.at, count) != NULL, "docs/frontends.md lacks \"%s\"", count);
+	arena_free(a);
+}
+END_TEST
+
+/* Cut files and flipped bytes: a Dag that checks, or one sentence. */
+START_TEST(damaged_files_are_refused)
+{
+	static const char *const files[] = { "seq.pt2", "seq.traced.pt", "mixed_layers.scripted.pt" };
+	Rng rng = rng_seed((uint64_t)_i + 1);
+	Arena *a = arena_new();
+	Err err = { 0 };
+	Bytes b;
+	if (!file_read(a, shared(a, files[_i % LEN(files)]), 1 << 26, &b, &err)) {
+		suite_skip(files[_i % LEN(files)], "no models in DLC_TEST_DATA");
+	} else {
+		unsigned char *at = arena_copy(a, b.at, b.n);
+		err = (Err){ 0 };
+		for (int flips = (int)rng_below(&rng, 8); flips >= 0; flips--)
+			at[rng_below(&rng, b.n)] ^= (unsigned char)(1u << rng_below(&rng, 8));
+		b = (Bytes){ at, rng_below(&rng, 4) != 0 ? b.n : rng_below(&rng, b.n) };
+		Dag *d = frontend_load_bytes(a, "m.pt", b, NULL, &err);
+		ck_assert_msg((d == NULL) == (err.code != ERR_NONE), "round %d", _i);
+		ck_assert(d == NULL || dag_check(d, &err));
+	}
+	arena_free(a);
+}
+END_TEST
+
+/* Archives check their entries' sums, so parts are damaged before they are packed. */
+START_TEST(damaged_parts_are_refused)
+{
+	Rng rng = rng_seed((uint64_t)_i + 1);
+	for (int k = 0; k < LEN(scripts) + LEN(refused) + LEN(programs); k++) {
+		Arena *a = arena_new();
+		Err err = { 0 };
+		bool program = k >= LEN(scripts) + LEN(refused), pickle = !program && k >= LEN(scripts) && k % 2 == 0;
+		const char *text = program            ? programs[k - LEN(scripts) - LEN(refused)].json
+		                   : k < LEN(scripts) ? scripts[k].code
+		                                      : refused[k - LEN(scripts)].code;
+		const char *bytes = k >= LEN(scripts) && !program ? refused[k - LEN(scripts)].pickle : EMPTY;
+		size_t n = k >= LEN(scripts) && !program ? refused[k - LEN(scripts)].n : sizeof EMPTY - 1, m = strlen(text);
+		char *at = arena_copy(a, text, m + 1), *p = arena_copy(a, bytes, n + 1);
+		for (int flips = (int)rng_below(&rng, 3); flips >= 0; flips--) {
+			if (pickle)
+				p[rng_below(&rng, n)] = (char)rng_below(&rng, 256);
+			else
+				at[rng_below(&rng, m)] = "0123456789[](),:. =xy\n\"-_t"[rng_below(&rng, 26)];
+		}
+		Dag *d = program ? load_program(a, at, &err) : load_script(a, p, n, at, &err);
+		ck_assert_msg((d == NULL) == (err.code != ERR_NONE), "%s", at);
+		ck_assert(d == NULL || dag_check(d, &err));
+		arena_free(a);
+	}
+}
+END_TEST
+
+int main(void)
+{
+	TCase *tc = tcase_create("pytorch");
+	tcase_set_timeout(tc, 60);
+	tcase_add_checked_fixture(tc, make_folder, remove_folder);
+	tcase_add_loop_test(tc, scripts_become_dags, 0, LEN(scripts));
+	tcase_add_loop_test(tc, scripts_are_refused, 0, LEN(refused));
+	tcase_add_loop_test(tc, programs_become_dags, 0, LEN(programs));
+	tcase_add_test(tc, weights_alone_are_refused);
+	tcase_add_loop_test(tc, networks_give_pytorchs_results, 0, LEN(networks) * LEN(layouts));
+	tcase_add_test(tc, operators_are_documented);
+	tcase_add_loop_test(tc, damaged_files_are_refused, 0, suite_count(300, 60, 2000));
+	tcase_add_loop_test(tc, damaged_parts_are_refused, 0, suite_count(40, 10, 400));
+	return run_suite("pytorch", tc);
+}
