@@ -92,7 +92,7 @@ static const struct {
 	{ PICKLE(EMPTY), FORWARD("    if torch.gt(torch.sum(x), 1):\n      y = x\n    else:\n      y = x\n    return y\n"),
 		"__torch__:4: its condition must be known when the model is compiled, but depends on the model's inputs" },
 	{ PICKLE(EMPTY), FORWARD("    while True:\n      pass\n    return x\n"),
-		"the program runs more than 1048576 statements" },
+		"the program runs more than 524288 statements" },
 	{ PICKLE(EMPTY), FORWARD("    return (self).forward(x, )\n"), "are nested more than" },
 	{ PICKLE(EMPTY), FORWARD("    ops.prim.RaiseException(\"no\")\n    return x\n"), "the program raises \"no\"" },
 	{ PICKLE(EMPTY), FORWARD("    return torch.dropout(x, 0.5, True)\n"), "call model.eval() before the export" },

@@ -213,11 +213,10 @@ static void describe(Aten *n, const AtenIn *in)
 
 bool aten_call(Visit *v, const char *name, const AtenIn *in, TorchValue *out)
 {
-	Aten *n = arena_new_of(v->im->arena, Aten);
+	Aten call = { .v = v }, *n = &call;
 	size_t len = base_of(name);
 	bool named = false, inplace;
 	*out = torch_none();
-	n->v = v;
 	for (int exact = 1; exact >= 0 && node_ok(v); exact--) /* "max.dim" first where a program says the form */
 		for (const AtenRow *const *l = torch_rows; *l != NULL; l++)
 			for (const AtenRow *r = *l; r->name != NULL; r++) {
@@ -310,6 +309,14 @@ bool torch_to_int(Visit *v, TorchValue x, int64_t *out)
 		return false;
 	*out = x.kind == TORCH_FLOAT ? (fabs(x.f) < 9e18 ? (int64_t)x.f : 0) : x.i;
 	return true;
+}
+
+bool torch_spend(Visit *v, int64_t elements)
+{
+	enum { MOST_MADE = 1 << 25 };
+	if (elements < 0 || elements > MOST_MADE || (v->im->steps += elements) > MOST_MADE)
+		node_fail(v, ERR_UNSUPPORTED, "the program makes more than %d elements while it is imported", MOST_MADE);
+	return node_ok(v);
 }
 
 int64_t aten_int(Aten *n, const char *name)

@@ -78,6 +78,12 @@ DType aten_type(Aten *n, const char *name, DType otherwise);
 /* The integer that a number or a known tensor is. */
 bool torch_to_int(Visit *v, TorchValue x, int64_t *out);
 
+/*
+ * Elements that an import makes by itself, of constants and lists, are counted: a small file must not ask for all
+ * memory there is. False: too many, which is refused.
+ */
+bool torch_spend(Visit *v, int64_t elements);
+
 /* ---- types */
 
 /* The type of a result of tensors and numbers, by PyTorch's rules of promotion. */

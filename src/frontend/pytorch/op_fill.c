@@ -142,7 +142,7 @@ static void counted(Aten *n, double start, double step, int64_t count, DType t)
 {
 	if (node_ok(n->v) && (count < 0 || count > MOST_FILLED))
 		node_fail(n->v, ERR_UNSUPPORTED, "it counts %lld numbers", (long long)count);
-	if (!node_ok(n->v))
+	if (!torch_spend(n->v, count))
 		return;
 	void *data = arena_alloc(n->v->im->arena, (size_t)dtype_bytes(t, count) + 8);
 	for (int64_t i = 0; i < count; i++)
@@ -178,7 +178,7 @@ static int band(Aten *n, int64_t rows, int64_t columns, int64_t low, int64_t hig
 {
 	if (node_ok(n->v) && (rows < 0 || columns < 0 || (rows > 0 && columns > MOST_FILLED / rows)))
 		node_fail(n->v, ERR_UNSUPPORTED, "a matrix of %lld x %lld is too large", (long long)rows, (long long)columns);
-	if (!node_ok(n->v))
+	if (!node_ok(n->v) || !torch_spend(n->v, rows * columns))
 		return DAG_NONE;
 	unsigned char *in = arena_alloc(n->v->im->arena, (size_t)(rows * columns) + 1);
 	for (int64_t i = 0; i < rows; i++)
@@ -214,7 +214,7 @@ static void import_indices(Aten *n)
 	int64_t rows = aten_int(n, "row"), columns = aten_int(n, "col"), offset = aten_int(n, "offset"), count = 0;
 	if (node_ok(n->v) && (rows < 0 || columns < 0 || (rows > 0 && columns > MOST_FILLED / rows)))
 		node_fail(n->v, ERR_UNSUPPORTED, "a matrix of %lld x %lld is too large", (long long)rows, (long long)columns);
-	if (!node_ok(n->v))
+	if (!node_ok(n->v) || !torch_spend(n->v, rows * columns))
 		return;
 	int64_t *at = arena_array(n->v->im->arena, int64_t, 2 * rows * columns + 1);
 	for (int pass = 0; pass < 2; pass++) {

@@ -59,7 +59,8 @@ static TorchValue copied(Aten *n, TorchKind kind)
 {
 	TorchValue y = torch_list(n->v->im->arena, kind);
 	TorchValue x = aten_any(n, "a");
-	for (size_t k = 0; k < x.list->n; k++)
+	torch_spend(n->v, (int64_t)x.list->n);
+	for (size_t k = 0; k < x.list->n && node_ok(n->v); k++)
 		torch_push(n->v->im->arena, y.list, x.list->at[k]);
 	return y;
 }
@@ -72,6 +73,7 @@ static void import_copy(Aten *n)
 static void add_all(Aten *n, TorchList *to, const TorchList *from)
 {
 	size_t many = from->n;
+	torch_spend(n->v, (int64_t)many);
 	if (to->n + many > MOST_LISTED)
 		node_fail(n->v, ERR_UNSUPPORTED, "a list grows beyond %d elements", MOST_LISTED);
 	for (size_t k = 0; k < many && node_ok(n->v); k++)
@@ -112,6 +114,7 @@ static void import_slice(Aten *n)
 	TorchValue y = torch_list(n->v->im->arena, TORCH_LIST);
 	if (step < 1)
 		node_fail(n->v, ERR_INPUT, "it slices a list with a step of %lld", (long long)step);
+	torch_spend(n->v, many);
 	for (int64_t k = start < 0 ? 0 : start; node_ok(n->v) && k<end; k += step> many ? many : step)
 		torch_push(n->v->im->arena, y.list, l->at[k]);
 	aten_give(n, y);
@@ -218,6 +221,7 @@ static void import_range(Aten *n)
 	if (step == 0 || many > MOST_LISTED)
 		node_fail(n->v, ERR_UNSUPPORTED, "it counts from %lld to %lld", (long long)start, (long long)end);
 	TorchValue y = torch_list(n->v->im->arena, TORCH_LIST);
+	torch_spend(n->v, node_ok(n->v) ? many : 0);
 	for (int64_t k = 0; k < many && node_ok(n->v); k++)
 		torch_push(n->v->im->arena, y.list, torch_int(start + k * step));
 	aten_give(n, y);
@@ -264,7 +268,8 @@ static void import_dict_parts(Aten *n)
 	TorchList *l = list_of(n, "d");
 	Arena *a = n->v->im->arena;
 	TorchValue y = torch_list(a, TORCH_LIST);
-	for (size_t k = 0; k + 1 < l->n; k += 2) {
+	torch_spend(n->v, (int64_t)l->n);
+	for (size_t k = 0; k + 1 < l->n && node_ok(n->v); k += 2) {
 		TorchValue pair = torch_list(a, TORCH_TUPLE);
 		torch_push(a, pair.list, l->at[k]);
 		torch_push(a, pair.list, l->at[k + 1]);
@@ -277,7 +282,7 @@ static void import_join(Aten *n)
 {
 	TorchList *l = list_of(n, "values");
 	Text t = { .arena = n->v->im->arena };
-	for (size_t k = 0; k < l->n && t.n < 4096; k++)
+	for (size_t k = 0; k < l->n && t.n < 1000; k++)
 		text_add(&t, "%s%.500s", k > 0 ? aten_text(n, "a") : "", l->at[k].kind == TORCH_TEXT ? l->at[k].text : "");
 	aten_give(n, torch_text(text_str(&t)));
 }

@@ -291,6 +291,7 @@ static void give_parts(Aten *n, int axis, const int64_t *size, int64_t count)
 	TorchValue all = torch_list(n->v->im->arena, TORCH_LIST);
 	Shape s = aten_shape(n, "self");
 	int64_t at = 0;
+	torch_spend(n->v, 8 * count);
 	for (int64_t k = 0; k < count && node_ok(n->v); k++) {
 		if (size[k] < 0 || size[k] > s.dim[axis] - at) {
 			node_fail(n->v, ERR_TYPE, "its parts are not dimension %d", axis);
@@ -381,6 +382,7 @@ static void import_unbind(Aten *n)
 	TorchValue all = torch_list(n->v->im->arena, TORCH_LIST);
 	if (node_ok(n->v) && (s.rank == 0 || s.dim[axis] > MOST_PARTS))
 		node_fail(n->v, ERR_UNSUPPORTED, "it takes apart a scalar, or more than %d elements", MOST_PARTS);
+	torch_spend(n->v, node_ok(n->v) ? 8 * s.dim[axis] : 0);
 	for (int64_t k = 0; node_ok(n->v) && k < s.dim[axis]; k++)
 		torch_push(n->v->im->arena, all.list, selected(n, t, axis, k));
 	aten_give(n, all);

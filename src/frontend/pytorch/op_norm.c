@@ -60,6 +60,8 @@ static int normalised(Aten *n, int x, const int64_t *axes, int count, int rank, 
 /* A constant of `count` equal numbers. */
 static int constant(Aten *n, DType t, int64_t count, double x)
 {
+	if (!torch_spend(n->v, count))
+		return DAG_NONE;
 	void *data = arena_alloc(n->v->im->arena, (size_t)dtype_bytes(t, count) + 8);
 	for (int64_t k = 0; k < count; k++)
 		element_set(t, data, k, x);

@@ -103,7 +103,7 @@ static int reduce_axis(Aten *n, int op, int x, int axis, int64_t out)
 	int64_t in = node_val(v, x)->shape.dim[axis], most = 1;
 	for (int64_t i = 0; i < out; i++)
 		most = end_of(i, in, out) - first_of(i, in, out) > most ? end_of(i, in, out) - first_of(i, in, out) : most;
-	if (out > 1 << 20 || most > (1 << 22) / out) {
+	if (out > 1 << 20 || most > (1 << 22) / out || !torch_spend(v, out * most)) {
 		node_fail(v, ERR_UNSUPPORTED, "it has %lld windows, which are too many", (long long)out);
 		return x;
 	}

@@ -165,7 +165,7 @@ static void import_bool(Aten *n)
 
 static void import_str(Aten *n)
 {
-	aten_give(n, torch_text(torch_str(n->v->im->arena, aten_any(n, "a"), 1 << 12)));
+	aten_give(n, torch_text(torch_str(n->v->im->arena, aten_any(n, "a"), 1000)));
 }
 
 /* ---- arithmetic */
@@ -339,7 +339,7 @@ static void import_format(Aten *n)
 	static const char *const names[] = { "p0", "p1", "p2", "p3", "p4", "p5", "p6", "p7" };
 	Text t = { .arena = a };
 	int k = 0;
-	for (const char *s = form.text; *s != 0 && t.n < 4096; s++) {
+	for (const char *s = form.text; *s != 0 && t.n < 1000; s++) {
 		if (s[0] == '{' && s[1] == '}') {
 			text_add(&t, "%s", k < 8 ? torch_str(a, aten_any(n, names[k]), 512) : "");
 			k++;
@@ -355,7 +355,7 @@ static void import_format(Aten *n)
 
 static void import_concat_text(Aten *n)
 {
-	aten_give(n, torch_text(arena_printf(n->v->im->arena, "%.4000s%.4000s", aten_text(n, "a"), aten_text(n, "b"))));
+	aten_give(n, torch_text(arena_printf(n->v->im->arena, "%.500s%.500s", aten_text(n, "a"), aten_text(n, "b"))));
 }
 
 #define AB "a:n b:n"

@@ -184,7 +184,7 @@ static void import_unfold(Aten *n)
 	int64_t count = node_ok(v) ? (s.dim[axis] - size) / step + 1 : 0, perm[DAG_MAX_RANK];
 	if (node_ok(v) && (count > 1 << 24 || size > (1 << 24) / count))
 		node_fail(v, ERR_UNSUPPORTED, "it makes %lld windows of %lld", (long long)count, (long long)size);
-	if (!node_ok(v))
+	if (!node_ok(v) || !torch_spend(v, count * size))
 		return;
 	int64_t *at = arena_array(v->im->arena, int64_t, count * size), dim[] = { count, size };
 	for (int64_t i = 0; i < count; i++)

@@ -416,10 +416,11 @@ static void gather(const TorchSaved *s, const unsigned char *from, unsigned char
 	}
 }
 
-bool torch_saved_read(Arena *a, const TorchSaved *s, Item *out, Err *err)
+bool torch_saved_read(Arena *a, const TorchSaved *s, Item *out, bool *copied, Err *err)
 {
 	Bytes b;
 	int64_t k = archive_find(s->archive, s->entry), n = shape_elements(s->shape), size = s->type.bits / 8;
+	*copied = false;
 	if (k < 0)
 		return fail(
 			err, ERR_INPUT, NULL, "its weight '%.100s' is in %.200s, which the archive lacks", out->name, s->entry);
@@ -447,6 +448,7 @@ bool torch_saved_read(Arena *a, const TorchSaved *s, Item *out, Err *err)
 		unsigned char *to = arena_alloc(a, (size_t)(n * size) + 1);
 		gather(s, b.at, to, n, (size_t)size);
 		out->data = to;
+		*copied = true;
 	}
 	return true;
 }

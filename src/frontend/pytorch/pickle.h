@@ -10,7 +10,7 @@
 
 /* The value of a pickle. Tensors lie in entries "FOLDER" + key of the archive, which may be NULL: none is allowed. */
 bool torch_unpickle(Arena *a, const char *name, Bytes file, Archive *z, const char *folder, TorchValue *out, Err *err);
-/* The type, shape and data of a saved tensor, checked against its entry. */
-bool torch_saved_read(Arena *a, const TorchSaved *s, Item *out, Err *err);
+/* The type, shape and data of a saved tensor, checked against its entry. *copied: its elements were gathered. */
+bool torch_saved_read(Arena *a, const TorchSaved *s, Item *out, bool *copied, Err *err);
 
 #endif

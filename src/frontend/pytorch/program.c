@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-enum { MOST_CALLS = 1 << 18, MOST_RESULTS = 256 };
+enum { MOST_CALLS = 1 << 17, MOST_RESULTS = 256 };
 
 bool program_check(Visit *v, const NodeDef *node, size_t n)
 {

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_STEPS = 1 << 20, MOST_DEPTH = 2000, MOST_ARGS = 512 };
+enum { MOST_STEPS = 1 << 19, MOST_DEPTH = 1000, MOST_ARGS = 512 };
 
 /* One call of a function. */
 typedef struct Locals {

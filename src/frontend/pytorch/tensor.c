@@ -1,6 +1,7 @@
 /* Cells, views and writes; tensor.h says what they are. */
 #include "frontend/pytorch/tensor.h"
 #include "frontend/node/compose.h"
+#include "frontend/pytorch/aten.h"
 #include "frontend/pytorch/pickle.h"
 
 enum { MOST_VIEWS = 256 };
@@ -40,6 +41,8 @@ int torch_with_part(Visit *v, int x, int axis, int64_t start, int64_t step, int6
 			in[count++] = node_slice(v, x, axis, start + size, n - start - size);
 		return node_concat(v, in, count, axis);
 	}
+	if (!torch_spend(v, n))
+		return x;
 	int64_t *index = arena_array(v->im->arena, int64_t, n + 1);
 	for (int64_t i = 0; i < n; i++)
 		index[i] = i >= start && (i - start) % step == 0 && (i - start) / step < size ? n + (i - start) / step : i;
@@ -90,10 +93,13 @@ Item *torch_item(Visit *v, TorchTensor *t)
 		Item *it = arena_new_of(v->im->arena, Item);
 		Err err = { 0 };
 		*it = (Item){ .name = t->name != NULL ? t->name : "constant", .value = DAG_NONE };
-		if (!torch_saved_read(v->im->arena, t->saved, it, &err)) {
+		bool copied;
+		if (!torch_saved_read(v->im->arena, t->saved, it, &copied, &err)) {
 			node_fail(v, err.code, "%s", err.text);
 			return nothing(v);
 		}
+		if (copied && !torch_spend(v, shape_elements(it->shape) / 4))
+			return nothing(v);
 		t->item = it;
 	}
 	unsigned writes = root_of(t)->writes;
