@@ -270,7 +270,7 @@ START_TEST(operators_are_documented)
 		}
 	page.at = (const unsigned char *)"";
 	ck_assert_msg(file_read(a, SOURCE_ROOT "/docs/frontends.md", 1 << 20, &page, &err), "%s", err.text);
-	const char *count = arena_printf(a, "| PyTorch (docs/pytorch.md) | %d ", aten_count());
+	const char *count = arena_printf(a, "They stand for %d names of aten", aten_count());
 	ck_assert_msg(strstr((const char *)page.at, count) != NULL, "docs/frontends.md lacks \"%s\"", count);
 	arena_free(a);
 }
