@@ -96,6 +96,13 @@ int target_lanes(const Target *t, DType type)
 	return lanes > 1 ? lanes : 1;
 }
 
+bool target_has_masks(const Target *t, DType type)
+{
+	if (target_has(t, FEATURE_AVX512VL))
+		return type.bits >= 32 || (type.bits >= 8 && target_has(t, FEATURE_AVX512BW));
+	return type.bits >= 32 && target_has(t, FEATURE_AVX2);
+}
+
 bool target_has_named(const Target *t, const char *feature)
 {
 	Feature f;

@@ -101,6 +101,7 @@ double target_rate_beyond(const Target *t, int level);
 /* Width of the vectors that model and features have; a target file may ask for less in vector_bits. */
 int target_register_bits(const Target *t);
 int target_lanes(const Target *t, DType type); /* elements of one vector register, at least 1 */
+bool target_has_masks(const Target *t, DType type); /* one load may leave lanes of a vector register out */
 bool target_has(const Target *t, Feature f);
 bool target_has_blocks(const Target *t); /* its code is kernels of blocks of threads, for a device */
 bool target_has_warps(const Target *t);  /* and threads of a block run together, as on a GPU */

@@ -332,6 +332,16 @@ static const struct {
 		"fn f(x: inout f32[8], y: out f32[1]) {\n\ty[0] = x[1]\n\tx[1] = 2.0\n"
 		"\tfor i in 0..8 {\n\t\tsum y[0] <- x[i]\n\t}\n}\n",
 		"{\n\ty[0] = x[1]\n\tx[1] = 2.0\n\talloc y.1: f32[1] @local\n\ty.1[0] = y[0]\n" },
+	/* a sum that is all written out */
+	{ "accumulate",
+		"fn f(x: in f32[8], y: out f32[2]) {\n\tfor i in 0..2 {\n\t\ty[i] = 0.5\n\t\ty[i] = y[i] + x[i]\n"
+		"\t\ty[i] = y[i] + x[i + 4]\n\t}\n}\n",
+		"\t\talloc y.1: f32[1] @local\n\t\ty.1[0] = 0.5\n\t\ty.1[0] = y.1[0] + x[i]\n"
+		"\t\ty.1[0] = y.1[0] + x[i + 4]\n\t\ty[i] = y.1[0]\n" },
+	/* places that may be one */
+	{ "accumulate",
+		"fn f(x: in i64[2], y: inout f32[8]) {\n\ty[2] = y[2] + 1.0\n\ty[x[0] % 8] = 2.0\n\ty[2] = y[2] + 1.0\n}\n",
+		"{\n\ty[2] = y[2] + 1.0\n\ty[x[0] % 8] = 2.0\n\ty[2] = y[2] + 1.0\n" },
 	/* lanes that are off: no blend, but nothing is read outside */
 	{ "masks",
 		"fn f(x: in f32[24], y: out f32[24]) {\n\tfor b in 0..2 {\n\t\talloc t: f32[16] @local\n"

@@ -314,6 +314,23 @@ static LLVMValueRef load_row_if(Emit *e, const Place *p, LLVMValueRef ptr, const
 	return both;
 }
 
+/*
+ * A row of 14 lanes in one load, of which two lanes are off: LLVM would make three loads of 8, 4 and 2, and put them
+ * together.
+ */
+static LLVMValueRef load_masked_row(Emit *e, const Place *p, LLVMValueRef ptr, int lanes)
+{
+	int wide = 1;
+	while (wide < lanes)
+		wide *= 2;
+	LLVMTypeRef t = emit_vector(emit_mem_type(e, p->buf->type), wide), over[2] = { t, LLVMTypeOf(ptr) };
+	LLVMValueRef on = emit_int(emit_vector(e->i1, lanes), 1);
+	on = resize(e, on, LLVMConstNull(LLVMTypeOf(on)), lanes, wide, lanes);
+	LLVMValueRef arg[4] = { ptr, emit_int(e->i32, alignment(p->buf->type)), on, LLVMConstNull(t) };
+	LLVMValueRef v = emit_intrinsic(e, "llvm.masked.load", over, 2, arg, 4);
+	return resize(e, v, v, wide, lanes, 0);
+}
+
 static LLVMValueRef load_row(Emit *e, const Place *p, const Expr *base, int lanes)
 {
 	LLVMTypeRef t = emit_vector(emit_mem_type(e, p->buf->type), lanes);
@@ -322,6 +339,8 @@ static LLVMValueRef load_row(Emit *e, const Place *p, const Expr *base, int lane
 		return emit_load_pieces(e, p, ptr, base, lanes);
 	if (e->device && emit_lanes(e->mask) == 1)
 		return load_row_if(e, p, ptr, base, lanes);
+	if (e->mask == NULL && (lanes & (lanes - 1)) != 0 && target_has_masks(e->target, p->buf->type))
+		return load_masked_row(e, p, ptr, lanes);
 	if (e->mask == NULL)
 		return load_at(e, p, t, ptr, alignment(p->buf->type));
 	LLVMTypeRef over[2] = { t, LLVMTypeOf(ptr) };

@@ -2,7 +2,7 @@
  * Accumulators to registers. Where a serial loop reads and writes the same elements of a buffer in every
  * iteration, the elements live in allocs of their own while the loop runs: read before the loop, written after
  * it. The pass works from the inside out, so at the end they are read and written outside all loops that do not
- * move them.
+ * move them. So do elements that stores in a row write several times: sums whose loops are written out.
  *
  * Law: the loop, and each loop below that touches the elements, runs at least once; no access is conditional or
  * atomic; any two of the places are the same or do not overlap; no other thread uses them behind a barrier in the
@@ -22,6 +22,7 @@ typedef struct Cell {
 	const Expr *idx;
 	DType type;
 	bool load_first, stored, maybe; /* maybe: each access so far is conditional */
+	int stores;
 	const char *reg;
 } Cell;
 
@@ -33,6 +34,7 @@ typedef struct Loop {
 	VEC(const char *) lost;  /* buffers that must stay in memory */
 	VEC(const char *) inner; /* variables of the loop and below */
 	bool conditional, barrier;
+	int least; /* stores to a cell that is worth a register */
 } Loop;
 
 static void lose(Loop *p, const char *buf)
@@ -61,6 +63,7 @@ static void touch(Loop *p, const char *buf, const Expr *idx, bool store)
 	for (int k = 0; k < p->n; k++)
 		if (p->cell[k].buf == buf && p->cell[k].idx == idx) {
 			p->cell[k].stored = p->cell[k].stored || store;
+			p->cell[k].stores += store;
 			p->cell[k].maybe = p->cell[k].maybe && maybe;
 			return;
 		}
@@ -69,8 +72,8 @@ static void touch(Loop *p, const char *buf, const Expr *idx, bool store)
 		return;
 	}
 	DType t = dtype_vector(b->type, idx->type.lanes);
-	p->cell[p->n++] =
-		(Cell){ .buf = buf, .idx = idx, .type = t, .load_first = !store || maybe, .stored = store, .maybe = maybe };
+	p->cell[p->n++] = (Cell){ .buf = buf, .idx = idx, .type = t, .load_first = !store || maybe, .stored = store,
+		.maybe = maybe, .stores = store };
 }
 
 static void touch_load(const Expr *e, void *arg)
@@ -262,6 +265,8 @@ static bool choose(Loop *p, Stmt **run, const Stmt *s)
 			continue;
 		if (p->barrier && !lower_is_private(p->l, lower_buf(p->bufs, c->buf)))
 			continue;
+		if (c->stores < p->least)
+			continue;
 		used += wide > 0 ? (c->type.lanes * c->type.bits + wide - 1) / wide : 1;
 		p->cell[n++] = *c;
 	}
@@ -307,7 +312,8 @@ static Stmt *store(Lower *l, const char *to, const Expr *at, const Expr *value)
 	return s;
 }
 
-static Stmt *promote(Loop *p, Stmt **run, Stmt *s)
+/* s: a loop with that body, or the statements themselves. */
+static Stmt *promote(Loop *p, Stmt **run, Stmt *s, Stmt *body)
 {
 	Lower *l = p->l;
 	Stmt *before = NULL, *after = NULL;
@@ -329,8 +335,8 @@ static Stmt *promote(Loop *p, Stmt **run, Stmt *s)
 			before = ir_seq(before, store(l, c->reg, i, first));
 		after = ir_seq(after, store(l, c->buf, c->idx, ir_load_named(l->ir, c->reg, c->type, &i, 1)));
 	}
-	ir_map_stmt(l->ir, s->loop.body, in_register, p);
-	ir_each_stmt(s->loop.body, store_register, p);
+	ir_map_stmt(l->ir, body, in_register, p);
+	ir_each_stmt(body, store_register, p);
 	return ir_seq(before, ir_seq(s, after));
 }
 
@@ -344,7 +350,26 @@ static Stmt *try_loop(Lower *l, Stmt **run, Stmt *s, const Range *env)
 	scan(&p, s->loop.body, lower_range(l, s, false, env));
 	if (!choose(&p, run, s))
 		return s;
-	return promote(&p, run, s);
+	return promote(&p, run, s, s->loop.body);
+}
+
+/* Stores in a row that begin at *list; gives the place behind what takes theirs. */
+static Stmt **try_stores(Lower *l, Stmt **list, const Range *env)
+{
+	Stmt *s = *list, *last = s;
+	while (last->next != NULL && last->next->kind == ST_STORE)
+		last = last->next;
+	Stmt *next = last->next;
+	if (last != s) {
+		Loop p = { .l = l, .bufs = l->bufs, .least = 2 };
+		last->next = NULL;
+		scan(&p, s, env);
+		*list = choose(&p, list, s) ? promote(&p, list, s, s) : s;
+	}
+	while (*list != NULL && *list != next)
+		list = &(*list)->next;
+	*list = next;
+	return list;
 }
 
 static void walk(Lower *l, Stmt **list, const Range *env)
@@ -376,9 +401,31 @@ static void walk(Lower *l, Stmt **list, const Range *env)
 	}
 }
 
+/* After the loops have their registers: elements that several stores in a row write. */
+static void walk_stores(Lower *l, Stmt **list, const Range *env)
+{
+	while (*list != NULL) {
+		Stmt *s = *list;
+		if (s->kind == ST_STORE) {
+			list = try_stores(l, list, env);
+			continue;
+		}
+		if (s->kind == ST_FOR) {
+			walk_stores(l, &s->loop.body, lower_range(l, s, false, env));
+		} else if (s->kind == ST_IF) {
+			walk_stores(l, &s->branch.then, lower_range(l, s, false, env));
+			walk_stores(l, &s->branch.other, lower_range(l, s, true, env));
+		} else if (s->kind == ST_LET) {
+			env = lower_range(l, s, false, env);
+		}
+		list = &s->next;
+	}
+}
+
 bool pass_accumulate(Lower *l)
 {
 	l->bufs = lower_bufs(l);
 	walk(l, &l->fn->body, ir_range_fn(l->ir, l->fn));
+	walk_stores(l, &l->fn->body, ir_range_fn(l->ir, l->fn));
 	return true;
 }

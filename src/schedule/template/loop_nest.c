@@ -2,6 +2,7 @@
 #include "schedule/template/loop_nest.h"
 #include "schedule/template/tile.h"
 
+#include "ir/analysis/affine.h"
 #include "ir/build.h"
 #include "ir/query.h"
 #include "ir/walk.h"
@@ -51,6 +52,58 @@ static void count_load(const Expr *e, void *arg)
 	c->n->loads++;
 	for (int k = 0; k < c->n->n; k++)
 		c->n->axis[k].loads += depends(e, c->block, c->n->axis[k].name);
+}
+
+typedef struct Moves {
+	const Nest *n;
+	int axis, other;
+	int64_t step;
+} Moves;
+
+static bool moves(const Nest *n, const Expr *e, int axis)
+{
+	return depends(e, n->stmt, n->axis[axis].name);
+}
+
+static void see_window(const Expr *e, void *arg)
+{
+	Moves *m = arg;
+	Affine f;
+	int both = -1, one = 0;
+	for (int k = 0; e->op == IR_LOAD && k < e->nargs; k++) {
+		bool a = moves(m->n, e->arg[k], m->axis), b = moves(m->n, e->arg[k], m->other);
+		both = a && b ? k : both;
+		one += a || b;
+	}
+	if (both < 0 || one != 1 || !ir_affine_of(e->arg[both], &f))
+		return;
+	for (int i = 0; i < f.n; i++)
+		if (moves(m->n, f.t[i].a, m->axis))
+			m->step = f.t[i].coef < 0 ? -f.t[i].coef : f.t[i].coef;
+}
+
+static void see_guard(const Expr *e, void *arg)
+{
+	Moves *m = arg;
+	m->step |= e->op == IR_SELECT && moves(m->n, e->arg[0], m->axis);
+}
+
+static int64_t step_of(const Nest *n, void (*see)(const Expr *, void *), int axis, int other)
+{
+	Moves m = { n, axis, other, 0 };
+	for (const Stmt *b = n->stmt->block.body; b != NULL; b = b->next)
+		ir_each_node_of(b, see, &m);
+	return m.step;
+}
+
+int64_t loop_nest_window(const Nest *n, int axis, int reduce)
+{
+	return step_of(n, see_window, axis, reduce);
+}
+
+bool loop_nest_is_guarded(const Nest *n, int axis)
+{
+	return step_of(n, see_guard, axis, axis) != 0;
 }
 
 static bool stores(const Stmt *s, void *arg)

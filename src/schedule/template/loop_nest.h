@@ -38,6 +38,13 @@ typedef struct Nest {
 
 /* The nest that begins with the loop s; false: its loops may not be reordered. */
 bool loop_nest_read(const Fn *fn, const Stmt *s, Nest *out);
+/*
+ * The step along the axis of an index of a load that moves along the reduction axis, too, as in a window: neighbours
+ * share what they read, as no other index of the load moves along these axes. 0: no index does.
+ */
+int64_t loop_nest_window(const Nest *n, int axis, int reduce);
+/* Whether a condition of a select moves along the axis. */
+bool loop_nest_is_guarded(const Nest *n, int axis);
 /* Sets *(bool *)arg where e is a function that is a series, as exp. */
 void loop_nest_see_series(const Expr *e, void *arg);
 

@@ -69,18 +69,19 @@ static bool may_overlap(const Nest *n, Part p)
  * three elements side by side, where loads and stores are all there is. What is stored in an order
  * goes to places that others decide: lanes are for elements side by side alone.
  */
-static double vector_promise(const Nest *n, int k, int64_t part, int64_t lanes)
+static double vector_promise(const Nest *n, int k, int64_t part, int64_t lanes, bool masks)
 {
 	enum { AXIS = 1000 };
 	const Axis *x = &n->axis[k];
 	bool whole = part == x->extent && n->across < 0 && !n->reduces;
 	bool light = part == x->extent && k == n->side && !n->series && !n->reduces;
+	bool one = masks && n->reduces && part <= lanes; /* loads are most of it, and one makes all lanes */
 	bool few = part < TMPL_PROMISING_LANES && part < lanes && !light;
 	if ((part > lanes && !whole) || few || (n->scans && k != n->side))
 		return 0;
 	double masked = may_overlap(n, (Part){ k, part }) ? TMPL_NEST_AGAIN
 		: n->reduces ? TMPL_MASKED_SUMS : n->series ? TMPL_MASKED_SERIES : TMPL_MASKED;
-	return (k == n->side ? LOOPS + 1 : k + 1) * AXIS + tile_made(x->extent, part, lanes, !n->series, masked);
+	return (k == n->side ? LOOPS + 1 : k + 1) * AXIS + tile_made(x->extent, part, lanes, !n->series && !one, masked);
 }
 
 static Part choose_vector(Sketch *s, const Nest *n)
@@ -98,10 +99,9 @@ static Part choose_vector(Sketch *s, const Nest *n)
 			Part p = { k, l < x->extent ? l : x->extent };
 			if (count == KNOB_OPTIONS || (part[count - 1].axis == k && part[count - 1].size == p.size))
 				continue;
-			if (vector_promise(n, k, p.size, lanes) > best) {
-				best = vector_promise(n, k, p.size, lanes);
-				first = count;
-			}
+			double promise = vector_promise(n, k, p.size, lanes, target_has_masks(s->target, n->type));
+			first = promise > best ? count : first;
+			best = fmax(best, promise);
 			part[count] = p;
 			option[count++] = part_option(n, p);
 		}
@@ -113,8 +113,32 @@ static Part choose_vector(Sketch *s, const Nest *n)
 }
 
 /*
+ * The reduction axis of a window along which neighbours of the tile read the same elements, if it may be written out.
+ * As the innermost one it lets each of them be loaded once. -1: there is none.
+ */
+static int window_axis(const Nest *n, Part tile)
+{
+	for (int k = 0; k < n->n && tile.axis >= 0 && n->sums; k++) {
+		const Axis *x = &n->axis[k];
+		if (x->reduce && !x->scan && x->extent > 1 && x->extent * tile.size <= TMPL_BODY &&
+			loop_nest_window(n, tile.axis, k) > 0)
+			return k;
+	}
+	return -1;
+}
+
+/* Whether registers hold the sums and as many elements, and each is read twice or more, or they are many. */
+static bool window_serves(const Sketch *s, const Nest *n, int k, Part tile)
+{
+	bool often = n->axis[k].extent >= 2 * loop_nest_window(n, tile.axis, k);
+	int64_t registers = tile_registers(s);
+	return 2 * tile.size < registers && (often || registers >= TMPL_WINDOW_REGISTERS);
+}
+
+/*
  * The part of the core's rate that a tile may reach. A sum waits for the one before it, so as many as hide the latency
- * are computed side by side; more gain nothing. A load that does not depend on the tile's axis serves all of its sums.
+ * are computed side by side; more gain nothing. A load that does not depend on the tile's axis serves all of its sums,
+ * and one of a window serves as many of them as read it. A written-out window leaves no overhead of a loop to hide.
  */
 static double part_promise(const Sketch *s, const Nest *n, Part p)
 {
@@ -123,6 +147,13 @@ static double part_promise(const Sketch *s, const Nest *n, Part p)
 	double want = TMPL_HIDES * core->fma_latency * core->fma_rate, size = (double)p.size, all = (double)x->extent;
 	double used = all / (size * ceil(all / size)), loads = x->loads + (n->loads - x->loads) / size;
 	double whole = x->extent % p.size == 0 ? 1 : may_overlap(n, p) ? TMPL_NEST_AGAIN : TMPL_NEST_GUARDED;
+	int k = window_axis(n, p);
+	if (k >= 0 && window_serves(s, n, k, p)) {
+		double taps = (double)n->axis[k].extent, step = (double)loop_nest_window(n, p.axis, k);
+		loads -= 1 - fmin(1, ((size - 1) * step + taps) / (size * taps));
+		want /= TMPL_HIDES;
+		whole *= 1 + TMPL_PIXEL_BONUS / loads;
+	}
 	return whole * used * fmin(1, size / want) * fmin(1, core->loads / (core->fma_rate * fmax(loads, 1e-9)));
 }
 
@@ -201,6 +232,33 @@ static bool schedule_one(Sketch *s, const Nest *n)
 	return true;
 }
 
+/* The reduction axis of a window that is innermost, inside of which the tile is written out; NULL: none is. */
+static const TileAxis *choose_window(Sketch *s, const Nest *n, Part vec, Part tile)
+{
+	int k = window_axis(n, tile);
+	if (k < 0)
+		return NULL;
+	bool serves = window_serves(s, n, k, tile) && vec.size <= target_lanes(s->target, n->type);
+	TileAxis *innermost = arena_new_of(s->arena, TileAxis);
+	*innermost = (TileAxis){ n->axis[k].name, n->axis[k].extent };
+	return ask_flag(s, n, "window", serves) ? innermost : NULL;
+}
+
+/* Whether the first and the last tile may be code of their own, so that those between them test no border. */
+static bool has_ends(const Sketch *s, const Nest *n, Part tile)
+{
+	return tile.axis >= 0 && n->reduces && tile.size < n->axis[tile.axis].extent && tile.axis != n->shared &&
+		!target_has_blocks(s->target) && loop_nest_is_guarded(n, tile.axis);
+}
+
+static void cut_ends(Sketch *s, const Axis *x, int64_t size)
+{
+	int64_t tiles = (x->extent + size - 1) / size;
+	sketch_step(s, "cut %s.o 1", x->name);
+	if (tiles > 2)
+		sketch_step(s, "cut %s.o.2 %lld", x->name, (long long)(tiles - 2));
+}
+
 static void schedule_nest(Sketch *s, const Nest *n)
 {
 	if (schedule_one(s, n))
@@ -216,8 +274,11 @@ static void schedule_nest(Sketch *s, const Nest *n)
 	last_reduce = reductions > 1 ? last_reduce : NULL;
 	Part vec = choose_vector(s, n), tile = choose_tile(s, n, vec.axis);
 	bool tile_outside = tile.axis >= 0 && n->reduces && ask_flag(s, n, "outside", false);
+	const TileAxis *innermost = reductions > 1 && !tile_outside ? choose_window(s, n, vec, tile) : NULL;
+	last_reduce = innermost != NULL ? innermost->name : last_reduce;
 	bool unroll = (tile.axis >= 0 || last_reduce != NULL) && ask_flag(s, n, "unroll", true);
 	bool overlap = (may_overlap(n, vec) || may_overlap(n, tile)) && ask_flag(s, n, "overlap", true);
+	bool ends = has_ends(s, n, tile) && ask_flag(s, n, "ends", true);
 	const char *vector = vec.axis >= 0 ? take_part(s, n, vec, overlap) : NULL;
 	const char *tiled = tile.axis >= 0 ? take_part(s, n, tile, overlap) : NULL;
 	TileAxis order[LOOPS + 4];
@@ -226,7 +287,8 @@ static void schedule_nest(Sketch *s, const Nest *n)
 		for (int k = 0; k < n->n; k++) {
 			const Axis *x = &n->axis[k];
 			int64_t part = k == vec.axis ? vec.size : k == tile.axis ? tile.size : 0;
-			if (x->reduce != (pass == 1) || (part != 0 && part >= x->extent))
+			if (x->reduce != (pass == 1) || (part != 0 && part >= x->extent) ||
+				(innermost != NULL && x->name == innermost->name))
 				continue;
 			order[count++] = part == 0 ? (TileAxis){ x->name, x->extent }
 				: (TileAxis){ arena_printf(s->arena, "%s.o", x->name), (x->extent + part - 1) / part };
@@ -235,6 +297,8 @@ static void schedule_nest(Sketch *s, const Nest *n)
 				outer = order[count - 1].name;
 		}
 		outside = pass == 0 ? count : outside;
+		if (pass == 1 && innermost != NULL)
+			order[count++] = *innermost;
 		if (tiled != NULL && (pass == 0) == tile_outside)
 			order[count++] = (TileAxis){ tiled, tile.size };
 	}
@@ -254,6 +318,8 @@ static void schedule_nest(Sketch *s, const Nest *n)
 		sketch_step(s, "vectorize %s", vector);
 	if (s->target->threads > 1 && outer != NULL)
 		sketch_step(s, "parallel %s", outer);
+	if (ends)
+		cut_ends(s, &n->axis[tile.axis], tile.size);
 	if (target_has_blocks(s->target))
 		device_bind_lone(s, order, outside, count);
 }
