@@ -3,8 +3,8 @@
  * its first byte: a pickle, the code of a script, or the JSON of an exported program, each with sound other parts. What
  * becomes a Dag must check. Seeds: tests/fuzz/seeds/pytorch.
  */
-#include "archive_bytes.h"
 #include "frontend/frontend.h"
+#include "../frontend/archive_bytes.h"
 #include "fuzz.h"
 
 /* A module without attributes: the pickle that such a script has. */

@@ -124,6 +124,7 @@ static bool fits(TorchValue x, char kind)
 	case 'T': return x.kind == TORCH_TENSOR;
 	case 'n':
 	case 'f': return torch_is_number(x) || is_scalar_tensor(x);
+	case 'd':
 	case 'i': return x.kind == TORCH_INT || x.kind == TORCH_BOOL || is_scalar_tensor(x);
 	case 'b': return x.kind == TORCH_BOOL || x.kind == TORCH_INT || is_scalar_tensor(x);
 	case 's': return x.kind == TORCH_TEXT;
@@ -145,6 +146,8 @@ static bool match(Aten *n, const AtenIn *in)
 		AtenArg *a = NULL;
 		if (in->name[k] == NULL && place < (size_t)n->narg)
 			a = &n->arg[place++];
+		if (in->name[k] == NULL && a != NULL && a->kind == 'd')
+			return false;
 		for (int i = 0; in->name[k] != NULL && i < n->narg; i++)
 			if (strlen(in->name[k]) == n->arg[i].len && memcmp(in->name[k], n->arg[i].name, n->arg[i].len) == 0)
 				a = &n->arg[i];

@@ -13,9 +13,10 @@ typedef struct Aten Aten;
 
 /*
  * name:  "add!": `add` and the in-place `add_`; "max.dim": a form of `max`; "torchvision::nms": of another domain.
- * args:  "self:T other:* alpha:n=1". Kinds: T a tensor, L a list of them, n a number, i an integer, f, b, I integers
- *        or one, F floats, s a text, A a list of anything, * anything, _ what changes nothing here. "?": may be None,
- *        which is its default. Of forms with one name the first one that the arguments fit is taken.
+ * args:  "self:T other:* alpha:n=1". Kinds: T a tensor, L a list of them, n a number, i an integer, f, b, d the number
+ *        of a type, given by name only, I integers or one, F floats, s a text, A a list of anything, D a dictionary,
+ *        * anything, _ what changes nothing here. "?": may be None, which is its default. Of forms with one name the
+ *        first one that the arguments fit is taken.
  */
 typedef struct AtenRow {
 	const char *name, *args;

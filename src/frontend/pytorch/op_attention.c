@@ -82,8 +82,22 @@ typedef struct Projections {
 	int64_t heads, size; /* size: of an element of the model */
 } Projections;
 
+/* The same attention by parts; *scores are those of all heads, behind the softmax. */
+static int composed(Visit *v, const int *in, int mask, double scale, int *scores)
+{
+	Attr turned = attr_int("tb", 1), last = attr_int("axis", -1);
+	int both[] = { node_with_number(v, OP_mul, in[0], scale), in[1] };
+	int s = node_call(v, OP_matmul, both, 2, &turned, 1);
+	if (mask != DAG_NONE && node_val(v, mask)->type.kind == DT_BOOL)
+		s = node_where(v, mask, s, node_number(v, node_val(v, s)->type, -INFINITY));
+	else if (mask != DAG_NONE)
+		s = node_call2(v, OP_add, s, mask);
+	*scores = node_call(v, OP_softmax, &s, 1, &last, 1);
+	return node_call2(v, OP_matmul, *scores, in[2]);
+}
+
 /* x[batch,length,size] through projections, attention over heads and the projection of the result. */
-static int self_attention(Visit *v, const int *in, const Projections *p, int mask)
+static int self_attention(Visit *v, const int *in, const Projections *p, int mask, int *scores)
 {
 	int part[3];
 	if (node_ok(v) && (p->heads < 1 || p->size % p->heads != 0))
@@ -96,7 +110,8 @@ static int self_attention(Visit *v, const int *in, const Projections *p, int mas
 	if (!node_ok(v))
 		return DAG_NONE;
 	AttentionHow how = { .scale = 1 / sqrt((double)p->size / (double)p->heads) };
-	int y = node_attention(v, part[0], part[1], part[2], mask, &how);
+	int y = scores != NULL ? composed(v, part, mask, how.scale, scores)
+	                       : node_attention(v, part[0], part[1], part[2], mask, &how);
 	return dense(v, node_ok(v) ? node_join_heads(v, y) : y, p->out_w, p->out_b);
 }
 
@@ -133,15 +148,18 @@ static Projections projections(Aten *n)
 static void import_native_mha(Aten *n)
 {
 	Visit *v = n->v;
-	int in[] = { aten_value(n, "query"), aten_value(n, "key"), aten_value(n, "value") };
+	int in[] = { aten_value(n, "query"), aten_value(n, "key"), aten_value(n, "value") }, scores = DAG_NONE;
 	Projections p = projections(n);
-	int y = self_attention(v, in, &p, native_mask(n, node_val(v, in[0])->type));
-	aten_any(n, "average_attn_weights");
+	bool wanted = aten_flag(n, "need_weights"), mean = aten_flag(n, "average_attn_weights");
+	int mask = native_mask(n, node_val(v, in[0])->type);
+	int y = self_attention(v, in, &p, mask, wanted ? &scores : NULL);
 	TorchValue both = torch_list(v->im->arena, TORCH_TUPLE);
-	if (aten_flag(n, "need_weights"))
-		node_fail(v, ERR_UNSUPPORTED, "its scores as a result are not supported");
+	if (wanted && mean) {
+		Attr over[] = { attr_ints("axes", (int64_t[]){ 1 }, 1), attr_int("keep", 0) };
+		scores = node_call(v, OP_reduce_mean, &scores, 1, over, 2);
+	}
 	torch_push(v->im->arena, both.list, torch_of(v, y));
-	torch_push(v->im->arena, both.list, torch_none());
+	torch_push(v->im->arena, both.list, wanted ? torch_of(v, scores) : torch_none());
 	aten_give(n, both);
 }
 
@@ -166,7 +184,7 @@ static void import_encoder_layer(Aten *n)
 	bool first = aten_flag(n, "norm_first");
 	Projections p = projections(n);
 	int inner = first ? layer_norm(n, x, "norm_weight_1", "norm_bias_1") : x, in[] = { inner, inner, inner };
-	x = node_call2(v, OP_add, x, self_attention(v, in, &p, native_mask(n, node_val(v, x)->type)));
+	x = node_call2(v, OP_add, x, self_attention(v, in, &p, native_mask(n, node_val(v, x)->type), NULL));
 	if (!first)
 		x = layer_norm(n, x, "norm_weight_1", "norm_bias_1");
 	inner = first ? layer_norm(n, x, "norm_weight_2", "norm_bias_2") : x;

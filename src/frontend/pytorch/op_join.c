@@ -203,6 +203,71 @@ static void import_rot90(Aten *n)
 	aten_set(n, x);
 }
 
+/* Differences of neighbours. */
+static void import_diff(Aten *n)
+{
+	int x = aten_value(n, "self");
+	Shape s = node_val(n->v, x)->shape;
+	int axis = aten_axis(n, "dim", s.rank);
+	if (node_ok(n->v) && (s.rank == 0 || s.dim[axis] < 1 || aten_int(n, "n") != 1))
+		node_fail(n->v, ERR_UNSUPPORTED, "only the first differences of tensors with elements are supported");
+	if (!node_ok(n->v))
+		return;
+	int64_t size = s.dim[axis] - 1;
+	aten_set(n, node_call2(n->v, OP_sub, node_slice(n->v, x, axis, 1, size), node_slice(n->v, x, axis, 0, size)));
+}
+
+/* a x b of vectors of three elements: a[1] b[2] - a[2] b[1] and so on round. */
+static void import_cross(Aten *n)
+{
+	Visit *v = n->v;
+	int a = aten_value(n, "self"), b = aten_value(n, "other");
+	Shape s = node_val(v, a)->shape;
+	int axis = aten_given(n, "dim") ? aten_axis(n, "dim", s.rank) : 0;
+	while (!aten_given(n, "dim") && axis < s.rank - 1 && s.dim[axis] != 3)
+		axis++;
+	if (node_ok(v) && (s.rank == 0 || s.dim[axis] != 3 || !shape_eq(s, node_val(v, b)->shape)))
+		node_fail(v, ERR_TYPE, "its inputs are not vectors of 3 elements");
+	if (!node_ok(v))
+		return;
+	int left = node_call2(v, OP_mul, rolled(n, a, axis, -1), rolled(n, b, axis, -2));
+	aten_set(n, node_call2(v, OP_sub, left, node_call2(v, OP_mul, rolled(n, a, axis, -2), rolled(n, b, axis, -1))));
+}
+
+/* A diagonal of two dimensions, which becomes the last one. */
+static void import_diagonal(Aten *n)
+{
+	Visit *v = n->v;
+	int x = aten_value(n, "self"), m = 0;
+	Shape s = node_val(v, x)->shape, out = { .rank = 0 };
+	int64_t offset = aten_int(n, "offset"), perm[DAG_MAX_RANK];
+	int a = aten_axis(n, "dim1", s.rank), b = aten_axis(n, "dim2", s.rank);
+	if (node_ok(v) && (s.rank < 2 || a == b || offset < -INT32_MAX || offset > INT32_MAX))
+		node_fail(v, ERR_TYPE, "its dimensions have no diagonal");
+	if (!node_ok(v))
+		return;
+	for (int k = 0; k < s.rank; k++)
+		if (k != a && k != b) {
+			out.dim[out.rank++] = s.dim[k];
+			perm[m++] = k;
+		}
+	perm[m++] = a;
+	perm[m] = b;
+	int64_t row = offset < 0 ? -offset : 0, column = offset > 0 ? offset : 0;
+	int64_t size = s.dim[a] - row < s.dim[b] - column ? s.dim[a] - row : s.dim[b] - column;
+	size = size < 0 ? 0 : size;
+	if (!torch_spend(v, size))
+		return;
+	int64_t *at = arena_array(v->im->arena, int64_t, size + 1);
+	for (int64_t i = 0; i < size; i++)
+		at[i] = (row + i) * s.dim[b] + column + i;
+	x = node_transpose(v, x, perm);
+	out.dim[out.rank++] = s.dim[a] * s.dim[b];
+	int in[] = { node_reshape(v, x, out), node_const(v, I64, shape_of(1, &size), at) };
+	Attr axis = attr_int("axis", out.rank - 1);
+	aten_set(n, node_call(v, OP_gather, in, 2, &axis, 1));
+}
+
 /* ---- blocks of channels and space */
 
 /* x[.., C r r, H, W] -> [.., C, H r, W r], or back */
@@ -328,6 +393,11 @@ const AtenRow torch_join_rows[] = {
 	{ "fliplr", "self:T", import_flip, 2 },
 	{ "roll", "self:T shifts:I dims:I?", import_roll, 0 },
 	{ "rot90", "self:T k:i=1 dims:I?", import_rot90, 0 },
+	{ "diff", "self:T n:i=1 dim:i=-1", import_diff, 0 },
+	{ "cross", "self:T other:T dim:i?", import_cross, 0 },
+	{ "linalg_cross", "self:T other:T dim:i=-1", import_cross, 0 },
+	{ "diagonal", "self:T offset:i=0 dim1:i=0 dim2:i=1", import_diagonal, 0 },
+	{ "linalg_diagonal", "self:T offset:i=0 dim1:i=-2 dim2:i=-1", import_diagonal, 0 },
 	{ "pixel_shuffle", "self:T upscale_factor:i", import_pixel_shuffle, 0 },
 	{ "pixel_unshuffle", "self:T downscale_factor:i", import_pixel_shuffle, 1 },
 	{ "channel_shuffle", "self:T groups:i", import_channel_shuffle, 0 },

@@ -149,7 +149,8 @@ static void import_transpose(Aten *n)
 {
 	int64_t perm[DAG_MAX_RANK];
 	Shape s = aten_shape(n, "self");
-	int a = aten_axis(n, "dim0", s.rank), b = aten_axis(n, "dim1", s.rank);
+	bool axes = n->row->op != 0; /* swapaxes calls them so */
+	int a = aten_axis(n, axes ? "axis0" : "dim0", s.rank), b = aten_axis(n, axes ? "axis1" : "dim1", s.rank);
 	for (int k = 0; k < s.rank; k++)
 		perm[k] = k == a ? b : k == b ? a : k;
 	give_order(n, perm);
@@ -349,12 +350,13 @@ static void import_chunk(Aten *n)
 /* Parts that differ by one element at most, or that end where numbers say. */
 static void import_tensor_split(Aten *n)
 {
-	TorchValue x = aten_any(n, "sections");
+	const char *name = n->row->op != 0 ? "indices" : "sections";
+	TorchValue x = aten_any(n, name);
 	Shape s = aten_shape(n, "self");
 	int axis = aten_axis(n, "dim", s.rank), count = 0;
 	int64_t all = s.dim[axis], at[ATEN_INTS], *size;
 	if (x.kind == TORCH_LIST || x.kind == TORCH_TUPLE) {
-		int ends = aten_ints(n, "sections", -1, at);
+		int ends = aten_ints(n, name, -1, at);
 		size = arena_array(n->v->im->arena, int64_t, ends + 1);
 		for (int64_t before = 0; count <= ends; count++) {
 			int64_t end = count < ends ? clamped(at[count], all) : all;
@@ -423,7 +425,7 @@ const AtenRow torch_move_rows[] = {
 	{ "unsqueeze", "self:T dim:i", import_unsqueeze, 0 },
 	{ "permute", "self:T dims:I", import_permute, 0 },
 	{ "transpose", "self:T dim0:i dim1:i", import_transpose, 0 },
-	{ "swapaxes", "self:T dim0:i dim1:i", import_transpose, 0 },
+	{ "swapaxes", "self:T axis0:i axis1:i", import_transpose, 1 },
 	{ "swapdims", "self:T dim0:i dim1:i", import_transpose, 0 },
 	{ "t", "self:T", import_turn, 0 },
 	{ "numpy_T", "self:T", import_turn, 0 },
@@ -445,6 +447,7 @@ const AtenRow torch_move_rows[] = {
 	{ "chunk", "self:T chunks:i dim:i=0", import_chunk, 0 },
 	{ "unsafe_chunk", "self:T chunks:i dim:i=0", import_chunk, 0 },
 	{ "tensor_split", "self:T sections:I dim:i=0", import_tensor_split, 0 },
+	{ "tensor_split.indices", "self:T indices:I dim:i=0", import_tensor_split, 1 },
 	{ "unbind", "self:T dim:i=0", import_unbind, 0 },
 	{ "detach!", "self:T", import_alias, 0 },
 	{ "alias", "self:T", import_alias, 0 },

@@ -303,11 +303,11 @@ static void import_dist(Aten *n)
 #define DIMS "self:T dim:I? keepdim:b=False"
 
 const AtenRow torch_reduce_rows[] = {
-	{ "sum", "self:T dtype:i?", import_sum, OP_reduce_sum },
+	{ "sum", "self:T dtype:d?", import_sum, OP_reduce_sum },
 	{ "sum.dim_IntList", DIMS " dtype:i?", import_sum, OP_reduce_sum },
-	{ "mean", "self:T dtype:i?", import_sum, OP_reduce_mean },
+	{ "mean", "self:T dtype:d?", import_sum, OP_reduce_mean },
 	{ "mean.dim", DIMS " dtype:i?", import_sum, OP_reduce_mean },
-	{ "prod", "self:T dtype:i?", import_sum, OP_reduce_prod },
+	{ "prod", "self:T dtype:d?", import_sum, OP_reduce_prod },
 	{ "prod.dim_int", "self:T dim:i keepdim:b=False dtype:i?", import_sum, OP_reduce_prod },
 	{ "nansum", DIMS " dtype:i?", import_nansum, 0 },
 	{ "amax", DIMS, import_amax, OP_reduce_max },

@@ -1,6 +1,8 @@
 /* Rows that sort, or choose by rank. */
 #include "frontend/pytorch/aten.h"
 
+#include <string.h>
+
 /* Values and places of the k first along an axis. */
 static int top(Aten *n, int x, int axis, int64_t k, bool largest)
 {
@@ -75,7 +77,8 @@ static void import_kth(Aten *n)
 static void import_bucketize(Aten *n)
 {
 	Visit *v = n->v;
-	bool search = n->row->op != 0, right = aten_flag(n, "right"), narrow = aten_flag(n, "out_int32");
+	bool search = n->row->op != 0, right = aten_flag(n, "right") || strcmp(aten_text(n, "side"), "right") == 0,
+		 narrow = aten_flag(n, "out_int32");
 	TorchValue value = aten_any(n, "self");
 	int edges = aten_value(n, search ? "sorted_sequence" : "boundaries");
 	DType t = node_val(v, edges)->type;
@@ -104,6 +107,7 @@ const AtenRow torch_sort_rows[] = {
 	{ "median.dim", "self:T dim:i keepdim:b=False", import_kth, 1 },
 	{ "median", "self:T", import_kth, 2 },
 	{ "bucketize", "self:* boundaries:T out_int32:b=False right:b=False", import_bucketize, 0 },
-	{ "searchsorted", "sorted_sequence:T self:* out_int32:b=False right:b=False", import_bucketize, 1 },
+	{ "searchsorted", "sorted_sequence:T self:* out_int32:b=False right:b=False side:s? sorter:T?", import_bucketize,
+		1 },
 	{ NULL, NULL, NULL, 0 },
 };
