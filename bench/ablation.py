@@ -2,10 +2,10 @@
 """ablation.py [MODEL ...]: what each feature of the graph gains, by leaving it out (dlc-compile --without).
 
 For each MODEL (default: some of the zoo) in each of --rounds rounds, in changing order: the network with default
-schedules as it is, and without each feature of src/graph/without.def. Time is the processor time of a run of dlc-run,
-the least over the rounds, so that other programs on the machine disturb little. Prints a line for each model: its time
-in ms, then the ratio to it of the time without each feature. A ratio above 1 is a gain of the feature; - stands where
-the bundle is the same."""
+schedules as it is, and without each feature of src/graph/without.def. Time is the processor time of a run: that of a
+dlc-run with many runs less that of one with two, each the least over the rounds, so that other programs on the machine
+disturb little. Prints a line for each model: its time in ms, then the ratio to it of the time without each feature. A
+ratio above 1 is a gain of the feature; - stands where the bundle is the same."""
 import argparse
 import os
 import re
@@ -49,11 +49,13 @@ def ablate(o, model, names):
     with tempfile.TemporaryDirectory(prefix="dlc-ablation.") as home:
         bundles = {name: compiled(o, model, name, home) for name in [None] + names}
         differ = [None] + [n for n in names if not same(bundles[None], bundles[n])]
-        least = dict.fromkeys(differ, float("inf"))
+        # The least of each before the difference: of differences, the least is where the shorter one was disturbed.
+        few, many = (dict.fromkeys(differ, float("inf")) for _ in range(2))
         for r in range(o.rounds):
             for name in differ if r % 2 == 0 else differ[::-1]:
-                few, many = used(o, bundles[name], 2), used(o, bundles[name], 2 + o.runs)
-                least[name] = min(least[name], (many - few) / o.runs * 1e3)
+                few[name] = min(few[name], used(o, bundles[name], 2))
+                many[name] = min(many[name], used(o, bundles[name], 2 + o.runs))
+        least = {name: (many[name] - few[name]) / o.runs * 1e3 for name in differ}
     ratios = [f"{least[n] / least[None]:10.2f}" if n in least else f"{'-':>10}" for n in names]
     print(f"{model:20} {least[None]:9.2f}" + "".join(ratios), flush=True)
 
