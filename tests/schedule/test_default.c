@@ -86,7 +86,10 @@ static const struct {
 	{ "dag a\nin x: f32[1,32,7,9]:NCHW8c\nconst w: f32[21,32,1,1]\ny: f32[1,21,7,9] = conv(x, w)\nout y\n", true },
 	{ "dag b\nin x: f32[1,32,7,9]:NCHW8c\nconst w: f32[32,1,3,3]\ny: f32[1,32,5,7] = conv(x, w) groups=32\nout y\n",
 		true },
-	{ "dag c\nin x: f32[1,6,7,9]\nconst w: f32[2,6,3,3]\ny: f32[1,2,5,7] = conv(x, w)\nout y\n", true },
+	{ "dag c\nin x: f32[1,16,7,9]\nconst w: f32[16,16,3,3]\ny: f32[1,16,5,7] = conv(x, w)\nout y\n", true },
+	{ "dag h\nin x: f32[1,6,7,9]\nconst w: f32[2,6,3,3]\ny: f32[1,2,5,7] = conv(x, w)\nout y\n", false },
+	{ "dag i\nin x: f32[1,8,9,16]\nconst w: f32[64,8,1,1]\ny: f32[1,64,9,16] = conv(x, w)\nout y\n", false },
+	{ "dag j\nin x: f32[1,256,9,14]\nconst w: f32[64,256,1,1]\ny: f32[1,64,9,14] = conv(x, w)\nout y\n", true },
 	{ "dag d\nin x: f32[1,6,7,9]\nconst w: f32[6,1,3,3]\ny: f32[1,6,5,7] = conv(x, w) groups=6\nout y\n", false },
 	{ "dag f\nin x: f32[1,32,7,9]:NCHW8c\nconst w: f32[24,16,3,3]\ny: f32[1,24,5,7]:NCHW8c = conv(x, w) groups=2\n"
 		"out y\n", true },

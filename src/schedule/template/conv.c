@@ -198,6 +198,24 @@ static bool rows_serve(const Sketch *s, const Tiled *t, const OpCall *c)
 	return rows * 2 >= channels;
 }
 
+/*
+ * A convolution of all channels whose tensors are row-major: whether lanes along rows take fewer cycles than lanes of
+ * channels, which store each of their sums by itself. Of one row of pixels. Where a short register has no masks, a
+ * vector that its row does not divide and the border of a window cost more than that.
+ */
+static bool rows_store_less(const Sketch *s, const Tiled *t, const OpCall *c)
+{
+	const Value *w = &s->task->dag->value.at[c->in[1]];
+	int64_t width = t->axis[t->n - 1].extent, filters = t->axis[1].extent, full = target_lanes(s->target, t->sum);
+	int64_t vectors = ceil_div(width, full);
+	double products = (double)(w->shape.dim[1] * pixels_of(w)) / target_fma_rate(s->target, s->target->vector_bits);
+	double channels = (double)ceil_div(filters, tile_lanes(s, t, filters)) * (double)width * products;
+	double rows = (double)(filters * vectors) * products * (pixels_of(w) > 1 ? TMPL_ROWS_EDGES : 1);
+	bool whole = pixels_of(w) == 1 || width % full == 0 || tile_registers(s) >= TMPL_WINDOW_REGISTERS;
+	bool short_window = t->reduce[t->nreduce - 1].extent <= TMPL_FEW_TAPS;
+	return whole && short_window && rows + (double)(filters * vectors) < channels + (double)(filters * width);
+}
+
 static bool has_padding(const OpCall *c)
 {
 	int n;
@@ -321,12 +339,9 @@ static bool run(Sketch *s, Err *err)
 	if (side != 1 && conv_channel_block(image_of(d, c)) == 1 && t.dot == NULL) {
 		/*
 		 * Rows of input and output lie side by side: whether lanes along them are the better guess. A depthwise
-		 * convolution has a product or few for each store (rows_serve); a 1x1 of few channels leaves lanes of channels
-		 * empty, or waits for its stores.
+		 * convolution has a product or few for each store.
 		 */
-		const Value *w = &d->value.at[c->in[1]];
-		bool few = pixels_of(w) == 1 && w->shape.dim[0] <= TMPL_FEW_CHANNELS;
-		bool rows = sketch_flag(s, "rows", depthwise ? rows_serve(s, &t, c) : few);
+		bool rows = sketch_flag(s, "rows", depthwise ? rows_serve(s, &t, c) : groups == 1 && rows_store_less(s, &t, c));
 		sketch_opens(s);
 		if (rows)
 			return sketch_loops(s);

@@ -88,6 +88,17 @@ static void see_guard(const Expr *e, void *arg)
 	m->step |= e->op == IR_SELECT && moves(m->n, e->arg[0], m->axis);
 }
 
+static void see_wide(const Expr *e, void *arg)
+{
+	Moves *m = arg;
+	bool axis = false, other = false;
+	for (int k = 0; e->op == IR_LOAD && k < e->nargs; k++) {
+		axis |= moves(m->n, e->arg[k], m->axis);
+		other |= moves(m->n, e->arg[k], m->other);
+	}
+	m->step |= axis && other;
+}
+
 static int64_t step_of(const Nest *n, void (*see)(const Expr *, void *), int axis, int other)
 {
 	Moves m = { n, axis, other, 0 };
@@ -99,6 +110,11 @@ static int64_t step_of(const Nest *n, void (*see)(const Expr *, void *), int axi
 int64_t loop_nest_window(const Nest *n, int axis, int reduce)
 {
 	return step_of(n, see_window, axis, reduce);
+}
+
+bool loop_nest_reads_along(const Nest *n, int axis, int other)
+{
+	return step_of(n, see_wide, axis, other) != 0;
 }
 
 bool loop_nest_is_guarded(const Nest *n, int axis)

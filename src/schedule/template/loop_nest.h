@@ -43,6 +43,8 @@ bool loop_nest_read(const Fn *fn, const Stmt *s, Nest *out);
  * share what they read, as no other index of the load moves along these axes. 0: no index does.
  */
 int64_t loop_nest_window(const Nest *n, int axis, int reduce);
+/* Whether a load moves along both axes: a vector along one is another one for each place of the other. */
+bool loop_nest_reads_along(const Nest *n, int axis, int other);
 /* Whether a condition of a select moves along the axis. */
 bool loop_nest_is_guarded(const Nest *n, int axis);
 /* Sets *(bool *)arg where e is a function that is a series, as exp. */

@@ -434,6 +434,25 @@ static void inline_before(LoopTile *t, BlockSet *set)
 	}
 }
 
+static void see_remainder(const Expr *e, void *arg)
+{
+	*(bool *)arg |= e->op == IR_MOD;
+}
+
+static void see_step(const Expr *e, void *arg)
+{
+	if (e->op == IR_SELECT)
+		ir_each_node(e->arg[0], see_remainder, arg);
+}
+
+/* Whether taps are zeros because places lie between those of the image, as in a transposed convolution. */
+static bool has_steps(const BlockNest *n)
+{
+	bool any = false;
+	ir_each_node_in(n->stmt->block.body, see_step, &any);
+	return any;
+}
+
 bool loop_tile_likely(const Sketch *s, const BlockSet *set, int at)
 {
 	const BlockNest *n = &set->nest[at];
@@ -442,7 +461,7 @@ bool loop_tile_likely(const Sketch *s, const BlockSet *set, int at)
 	for (int k = 0; k < n->n; k++)
 		folds += n->axis[k].reduce && n->axis[k].extent > 1;
 	bool window = folds <= 2 && block_folded(n) <= TMPL_NEST_WINDOW && root_of(set, at, axis) >= 0;
-	if (uniform_axis(set, n, target_lanes(s->target, n->made->type)) >= 0)
+	if (has_steps(n) && uniform_axis(set, n, target_lanes(s->target, n->made->type)) >= 0)
 		return true;
 	return window || (read_before(set, n, before, &once) > 0 && once);
 }

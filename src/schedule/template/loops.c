@@ -139,8 +139,9 @@ static bool window_serves(const Sketch *s, const Nest *n, int k, Part tile)
  * The part of the core's rate that a tile may reach. A sum waits for the one before it, so as many as hide the latency
  * are computed side by side; more gain nothing. A load that does not depend on the tile's axis serves all of its sums,
  * and one of a window serves as many of them as read it. A written-out window leaves no overhead of a loop to hide.
+ * Vectors that no neighbour reads come from farther away than single elements, which share a line of the cache.
  */
-static double part_promise(const Sketch *s, const Nest *n, Part p)
+static double part_promise(const Sketch *s, const Nest *n, Part p, int vector)
 {
 	const Core *core = &s->target->core;
 	const Axis *x = &n->axis[p.axis];
@@ -153,6 +154,8 @@ static double part_promise(const Sketch *s, const Nest *n, Part p)
 		loads -= 1 - fmin(1, ((size - 1) * step + taps) / (size * taps));
 		want /= TMPL_HIDES;
 		whole *= 1 + TMPL_PIXEL_BONUS / loads;
+	} else if (loop_nest_reads_along(n, p.axis, vector)) {
+		whole *= TMPL_NEST_APART;
 	}
 	return whole * used * fmin(1, size / want) * fmin(1, core->loads / (core->fma_rate * fmax(loads, 1e-9)));
 }
@@ -175,7 +178,7 @@ static Part choose_tile(Sketch *s, const Nest *n, int vector)
 			if (fits && !n->axis[k].reduce && k != vector && count < KNOB_OPTIONS) {
 				part[count] = (Part){ k, size };
 				option[count] = part_option(n, part[count]);
-				double promise = n->reduces && vector >= 0 ? part_promise(s, n, part[count]) : 0;
+				double promise = n->reduces && vector >= 0 ? part_promise(s, n, part[count], vector) : 0;
 				if (k == n->across && vector >= 0 && size <= line)
 					promise = (double)(x % size == 0 ? 2 * size : size);
 				if (promise > best) {
