@@ -1,7 +1,7 @@
 /*
  * The table of PyTorch's operators, which serves all layouts, and the functions in which its rows are written. A row
  * has the operator's name, its arguments with their kinds and defaults, and a function that reads them and gives a
- * result. As those of visit.h these functions do nothing after a failure.
+ * result. As those of frontend/node/visit.h these functions do nothing after a failure.
  */
 #ifndef FRONTEND_PYTORCH_ATEN_H
 #define FRONTEND_PYTORCH_ATEN_H
