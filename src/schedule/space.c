@@ -502,6 +502,6 @@ double space_size(Space *s)
 	if (s->size == 0)
 		s->size = count(s, &(Config){ 0 }, 0, 0, COUNTED, &all);
 	if (!all)
-		s->size = probe(s);
+		s->size = round(probe(s));
 	return s->size;
 }

@@ -24,7 +24,7 @@ static inline const char *limited_network(Arena *a, int which)
 		text_add(&t, "out y8\n");
 		return text_str(&t);
 	}
-	text_add(&t, "dag c\nin x: f32[1,32,8,8]\nconst w: f32[32,32,1,1]\ny0 = conv(x, w)\n");
+	text_add(&t, "dag c\nin x: f32[1,32,8,9]\nconst w: f32[32,32,1,1]\ny0 = conv(x, w)\n");
 	for (int k = 1; k <= 11; k++)
 		text_add(&t, "x%d = mul(y%d, y%d)\ny%d = mul(x%d, y%d)\n", k, k - 1, k - 1, k, k, k - 1);
 	text_add(&t, "out y11\n");
