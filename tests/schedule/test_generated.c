@@ -111,6 +111,7 @@ START_TEST(nearly_all_configs_are_legal)
 			bad += !legal;
 			if (!legal)
 				fprintf(stderr, "%s: %s: %s: %s\n", s->task->label, err.place, err.text, text_str(&config));
+			arena_free(own);
 		}
 		arena_free(a);
 	}
