@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { EXTENTS = 8 /* drawn for a Task */, LEAST_SIZE = 100000 };
+enum { EXTENTS = 8 /* drawn for a Task */, LEAST_SIZE = 50000 };
 
 /* Extents stand as $0 to $7, from `least` to `most` each; $0*2: twice as much. Large ones are not computed. */
 static const struct {
