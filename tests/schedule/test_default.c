@@ -207,6 +207,10 @@ static const struct {
 	{ "dag m\nin x: f32[1,5,23,27]\nconst w: f32[5,1,3,3]\ny: f32[1,5,23,27] = conv(x, w) groups=5 pads=[1,1,1,1]\n"
 	  "out y\n",
 		"split w 8 overlap\nsplit h 12 overlap\nreorder n o h.o w.o kw kh h.i w.i\n" },
+	/* So where an elementwise nest is behind them. */
+	{ "dag r\nin x: f32[1,5,23,27]\nconst w: f32[5,1,3,3]\ny: f32[1,5,23,27] = conv(x, w) groups=5 pads=[1,1,1,1]\n"
+	  "z: f32[1,5,23,27] = relu(y)\nout z\n",
+		"reorder n o h.o w.o kw kh h.i w.i\n" },
 	/* Few elements of rows in steps of two are read twice; the ends of an axis are code of their own. */
 	{ "dag p\nin x: f32[1,5,56,64]\nconst w: f32[5,1,3,3]\ny: f32[1,5,28,32] = conv(x, w) groups=5 pads=[1,1,1,1] "
 	  "strides=[2,2]\nout y\n",

@@ -456,14 +456,11 @@ static bool has_steps(const BlockNest *n)
 bool loop_tile_likely(const Sketch *s, const BlockSet *set, int at)
 {
 	const BlockNest *n = &set->nest[at];
-	int before[BLOCK_NESTS], axis[IR_MAX_RANK], folds = 0;
+	int before[BLOCK_NESTS];
 	bool once;
-	for (int k = 0; k < n->n; k++)
-		folds += n->axis[k].reduce && n->axis[k].extent > 1;
-	bool window = folds <= 2 && block_folded(n) <= TMPL_NEST_WINDOW && root_of(set, at, axis) >= 0;
 	if (has_steps(n) && uniform_axis(set, n, target_lanes(s->target, n->made->type)) >= 0)
 		return true;
-	return window || (read_before(set, n, before, &once) > 0 && once);
+	return read_before(set, n, before, &once) > 0 && once;
 }
 
 LoopTile loop_tile_ask(Sketch *s, BlockSet *set, int at)
