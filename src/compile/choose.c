@@ -8,6 +8,7 @@
  */
 #include "compile/choose.h"
 
+#include "codegen/lower.h"
 #include "compile/lock_file.h"
 #include "schedule/fit.h"
 #include "cost_model/roof.h"
@@ -400,6 +401,19 @@ KernelSet *compile_without_default(
 	const char *tried = plan->trace;
 	Choice c = open_choice(ir, task, o, plan, err);
 	return without_default(&c, tried, refused);
+}
+
+KernelSet *compile_lowered_default(Ir *ir, const Task *task, const CompileOptions *o, TaskPlan *plan, Err *err)
+{
+	KernelSet *ks = compile_default(ir, task, o, plan, "no record", err);
+	while (ks != NULL && plan->trace[0] != 0) {
+		Err refused = { 0 };
+		KernelSet *lowered, *run = ir_set_of_kind(ir_arena(ir), ks, FN_RUN);
+		if (codegen_lower(ir_arena(ir), run, o->target, NULL, NULL, NULL, &lowered, &refused))
+			break;
+		ks = compile_without_default(ir, task, o, plan, refused.text, err);
+	}
+	return ks;
 }
 
 bool compile_timed_inside(const Task *task, const CompileOptions *o, bool *is, Err *err)

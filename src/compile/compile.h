@@ -93,9 +93,8 @@ bool compile_core(Target *t, DbSet set, bool measure, Err *err);
  */
 Partition *compile_tasks(Arena *a, Dag *dag, const Target *t, Err *err);
 /*
- * The same, with the alternative of each region that is compiled: the one that the lock names; else the
- * fastest by the databases' records of this code epoch; else the first, if the records do not cover its
- * Tasks.
+ * The same, with the alternative of each region that is compiled: the one that the lock names; else the fastest by the
+ * databases' records of this code epoch; else the first, if the records do not cover its Tasks.
  */
 Partition *compile_partition(Arena *a, Dag *dag, const CompileOptions *o, Err *err);
 /* A line for each region: its alternatives, and which one is taken. */
@@ -106,6 +105,8 @@ Compiled *compile_model(Arena *a, Dag *dag, const CompileOptions *o, Err *err);
 
 /* Chooses the schedule of a task and makes its kernel set, ready for codegen. */
 KernelSet *compile_task(Ir *ir, const Task *task, const CompileOptions *o, TaskPlan *plan, Err *err);
+/* The default that compile_model takes without records: the first one that replays and can be lowered. */
+KernelSet *compile_lowered_default(Ir *ir, const Task *task, const CompileOptions *o, TaskPlan *plan, Err *err);
 
 /*
  * What becomes code of a Task's set in a bundle: its run Fns, in the set's order. On a device their names end with the

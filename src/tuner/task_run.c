@@ -1,7 +1,6 @@
 /* See task_run.h. */
 #include "tuner/task_run.h"
 
-#include "codegen/lower.h"
 #include "db/rank.h"
 #include "record/record.h"
 #include "tuner/expect.h"
@@ -254,19 +253,17 @@ bool task_run_open(TaskRun *r, TaskProgress *state, Arena *a, const Task *task, 
 	r->space = space_new(a, task, ask->target, err);
 	if (r->space == NULL)
 		return false;
-	/* As compile/ takes it: the template's choice, or the naive loops where that is refused; and its estimate. */
-	const char *first = trace_text(r, &r->space->first, a);
 	Arena *scratch = arena_new();
-	KernelSet *lowered; /* what weighs too much is refused */
-	const KernelSet *ks = first != NULL ? task_run_replay(r, first, scratch, NULL) : NULL;
-	bool takes = ks != NULL &&
-		codegen_lower(scratch, ir_set_of_kind(scratch, ks, FN_RUN), ask->target, NULL, NULL, NULL, &lowered, NULL);
-	r->default_trace = takes ? first : "";
-	if (!takes)
-		ks = task_run_replay(r, "", scratch, NULL);
-	if (ks != NULL)
-		r->guess_ms = cost_estimate_one(&r->cost, ks, task) / 1e6;
+	TaskPlan plan;
+	CompileOptions o = { .target = ask->target, .cost = with->cost };
+	bool takes = compile_lowered_default(ir_new(scratch), task, &o, &plan, err) != NULL;
+	const char *first = trace_text(r, &r->space->first, scratch);
+	r->default_trace = takes ? arena_printf(a, "%s", plan.trace) : "";
+	r->default_apart = first == NULL || strcmp(first, r->default_trace) != 0;
+	r->guess_ms = takes ? plan.estimated_ms : 0;
 	arena_free(scratch);
+	if (!takes)
+		return false;
 	if (!read_known(r, err))
 		return false;
 	for (int i = 0; i < state->reused && state->best_ms > 0; i++)
@@ -384,7 +381,7 @@ Candidate *task_run_next(TaskRun *r, Candidate *const *flying, int n)
 	Candidate *x = next_doubt(r);
 	if (x == NULL && begun)
 		x = next_seed(r);
-	if (x == NULL && !begun && r->default_trace[0] == 0) { /* few spaces have the naive loops */
+	if (x == NULL && !begun && r->default_apart) {
 		Arena *a = arena_new();
 		x = candidate_new(r, a, r->default_trace);
 		if (x == NULL)

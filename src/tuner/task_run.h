@@ -24,6 +24,7 @@ typedef struct TaskRun {
 	OutcomeSet estimates; /* ns of the cost model; configs of one schedule are estimated once */
 	int revision;         /* of the cost model that these are of */
 	const char *default_trace;
+	bool default_apart; /* no first config of the space, which is refused */
 	double guess_ms; /* estimate of the default */
 	VEC(const char *) seed; /* traces from elsewhere, to be measured after the default */
 	size_t seed_head, hints; /* the first so many seeds are what others say of this very task */
