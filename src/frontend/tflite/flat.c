@@ -103,7 +103,7 @@ bool flat_has(Flat *f, const FlatTable *t, int field)
 int64_t flat_int(Flat *f, const FlatTable *t, int field, FlatKind kind, int64_t otherwise)
 {
 	static const size_t bytes[] = {
-		[FLAT_BOOL] = 1, [FLAT_I8] = 1, [FLAT_U8] = 1, [FLAT_I32] = 4, [FLAT_U32] = 4, [FLAT_I64] = 8, [FLAT_F32] = 4
+		[FLAT_BOOL] = 1, [FLAT_I8] = 1, [FLAT_I32] = 4, [FLAT_U32] = 4, [FLAT_I64] = 8, [FLAT_F32] = 4
 	};
 	size_t at = field_at(f, t, field, bytes[kind]);
 	if (at == 0)

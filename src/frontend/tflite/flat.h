@@ -26,7 +26,7 @@ typedef struct FlatVector {
 	size_t n, width; /* elements, and bytes of one */
 } FlatVector;
 
-typedef enum { FLAT_BOOL, FLAT_I8, FLAT_U8, FLAT_I32, FLAT_U32, FLAT_I64, FLAT_F32 } FlatKind;
+typedef enum { FLAT_BOOL, FLAT_I8, FLAT_I32, FLAT_U32, FLAT_I64, FLAT_F32 } FlatKind;
 
 FlatTable flat_root(Flat *f);
 bool flat_has(Flat *f, const FlatTable *t, int field);

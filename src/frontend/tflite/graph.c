@@ -1,7 +1,7 @@
 /*
  * A model's operators as nodes. Where an operator's row computes with real numbers (operators.def: FLOATS), tensors of
- * codes that it reads are dequantised before and its results quantised behind, by nodes of their own. So a row reads
- * and writes floats, whatever the model has, and the real value is rounded where the file rounds it.
+ * codes that it reads are dequantised before and its results quantised behind, by nodes of their own. Such a row reads
+ * and writes floats only. Each result is rounded to the codes that the file gives it.
  */
 #include "frontend/tflite/model.h"
 
@@ -124,11 +124,12 @@ static NodeValue value_of(Arena *a, const TfliteTensor *t)
 		.refusal = ERR_UNSUPPORTED };
 }
 
-/* Constants, and states, which begin as zeros. */
+/* Constants, and states, which begin as zeros. A file does not grow with its states, so all together are limited. */
 static bool add_weights(Walk *w, const bool *read, NodeGraph *g, Err *err)
 {
 	const TfliteModel *m = w->model;
 	VEC(NodeTensor) list = { 0 };
+	int64_t zeros = 0;
 	for (int k = 0; k < m->ntensor; k++) {
 		const TfliteTensor *t = &m->tensor[k];
 		const void *data = t->data;
@@ -137,11 +138,13 @@ static bool add_weights(Walk *w, const bool *read, NodeGraph *g, Err *err)
 		if (t->refused != NULL)
 			return fail(err, ERR_UNSUPPORTED, NULL, "tensor '%.100s' %s", t->name, t->refused);
 		if (data == NULL) {
-			int64_t n = shape_elements(t->shape), bytes = n < 0 || n > 1 << 28 ? -1 : dtype_bytes(t->type, n);
-			if (bytes < 0)
-				return fail(err, ERR_MEMORY, NULL, "the state '%.100s' has too many elements", t->name);
-			data = arena_alloc_aligned(w->arena, (size_t)bytes + 1, 64);
-			memset((void *)(uintptr_t)data, 0, (size_t)bytes);
+			int64_t n = shape_elements(t->shape);
+			if (n < 0 || n > NODE_COUNTED - zeros)
+				return fail(err, ERR_UNSUPPORTED, NULL, "its states have more than %d numbers, which is too many",
+					NODE_COUNTED);
+			zeros += n;
+			void *state = arena_alloc_aligned(w->arena, (size_t)dtype_bytes(t->type, n) + 1, 64);
+			data = memset(state, 0, (size_t)dtype_bytes(t->type, n));
 		}
 		vec_push(w->arena, &list, ((NodeTensor){ .name = t->name, .type = t->type, .shape = t->shape, .data = data }));
 	}

@@ -47,12 +47,6 @@ static int hides(Visit *v, int boxes, double part)
 	return node_call2(v, OP_bit_and, enough, node_call2(v, OP_less, node_number(v, F32, 0), all));
 }
 
-/* The second result of the call that made a value. */
-static int second(Visit *v, int value)
-{
-	return node_ok(v) ? v->im->dag->call.at[node_val(v, value)->call].out[1] : DAG_NONE;
-}
-
 /* Inputs: boxes, scores, the most that are chosen, the overlap that hides, the least score, and of V5 a sigma. */
 static void import_suppression(Visit *v)
 {
@@ -72,13 +66,13 @@ static void import_suppression(Visit *v)
 	int64_t n = s.dim[0], out = (int64_t)most, k = out < n ? out : n;
 	Attr all[] = { attr_int("axis", 0), attr_int("k", n) }, some[] = { attr_int("axis", 0), attr_int("k", k) };
 	Attr axis = attr_int("axis", 0);
-	int sorted = node_call(v, OP_top_k, &scores, 1, all, 2), order = second(v, sorted), in[] = { boxes, order };
+	int sorted = node_call(v, OP_top_k, &scores, 1, all, 2), order = node_result(v, sorted, 1), in[] = { boxes, order };
 	int stay = node_call1(v, OP_suppress, hides(v, node_call(v, OP_gather, in, 2, &axis, 1), part));
 	stay = node_call2(v, OP_bit_and, stay, node_call2(v, OP_less, node_number(v, F32, least), sorted));
 	/* those that stay, in order: the keys n, n - 1 .. 1 of them, and 0 of the others */
 	int key = node_call2(v, OP_sub, node_number(v, I64, (double)n), node_count(v, n, 0, 1));
 	key = node_cast(v, node_where(v, stay, key, node_number(v, I64, 0)), F32);
-	int kept = node_call(v, OP_top_k, &key, 1, some, 2), at = second(v, kept);
+	int kept = node_call(v, OP_top_k, &key, 1, some, 2), at = node_result(v, kept, 1);
 	int given = node_call2(v, OP_less, node_number(v, F32, 0), kept);
 	int pick[] = { order, at }, score[] = { sorted, at };
 	int index = node_cast(v, node_call(v, OP_gather, pick, 2, &axis, 1), I32);

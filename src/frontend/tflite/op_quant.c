@@ -113,6 +113,11 @@ static int round_to_codes(Visit *v, int x, const TfliteTensor *t, int axis)
 
 static int quantise(Visit *v, int x, const TfliteTensor *t)
 {
+	for (size_t k = 0; k < t->codes.n && node_ok(v); k++)
+		if (!(t->codes.scale[k] > 0))
+			node_fail(v, ERR_INPUT, "the scale of its result is 0");
+	if (!node_ok(v))
+		return x;
 	int scale = spread(v, F32, t->codes.scale, NULL, t->codes.n, x, t->codes.axis);
 	return round_to_codes(v, node_each2(v, OP_div, x, scale), t, t->codes.axis);
 }
@@ -201,9 +206,6 @@ static void import_quantize(Visit *v)
 	const TfliteTensor *t = tflite_out(v, 0);
 	if (node_ok(v) && !has_codes(t))
 		node_fail(v, ERR_INPUT, "its result has no scale");
-	for (size_t k = 0; node_ok(v) && k < t->codes.n; k++)
-		if (!(t->codes.scale[k] > 0))
-			node_fail(v, ERR_INPUT, "the scale of its result is 0");
 	if (node_ok(v))
 		node_set(v, 0, quantise(v, x, t));
 }

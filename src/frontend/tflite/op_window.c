@@ -73,10 +73,19 @@ static void read_windows(Visit *v, Windows *w, const Shape *x)
 		windows_pad_same(w, x, true);
 }
 
-/* Kernels from a filter, whose spatial dimensions begin at `first`. */
-static Windows filter_windows(Visit *v, const Shape *x, const Shape *filter, int first)
+/* The windows of an operator that has n spatial dimensions over x. */
+static Windows windows(Visit *v, const Shape *x, int n)
 {
 	Windows w = windows_over(v, x);
+	if (node_ok(v) && w.n != n)
+		node_fail(v, ERR_TYPE, "its input has %d dimensions, but must have %d", x->rank, n + 2);
+	return w;
+}
+
+/* Kernels from a filter, whose n spatial dimensions begin at `first`. */
+static Windows filter_windows(Visit *v, const Shape *x, const Shape *filter, int n, int first)
+{
+	Windows w = windows(v, x, n);
 	if (node_ok(v) && filter->rank != x->rank)
 		node_fail(v, ERR_TYPE, "its filter has %d dimensions, but must have %d", filter->rank, x->rank);
 	for (int k = 0; k < w.n && node_ok(v); k++) {
@@ -98,9 +107,7 @@ static void convolve(Visit *v, bool depthwise)
 		bias = codes ? node_value(v, 2) : tflite_real_input(v, 2);
 	x = image(v, x);
 	Shape s = node_val(v, x)->shape, filter = node_val(v, f)->shape;
-	Windows w = filter_windows(v, &s, &filter, 1);
-	if (node_ok(v) && w.n != 2)
-		node_fail(v, ERR_TYPE, "its input has %d dimensions, but must have 4", s.rank);
+	Windows w = filter_windows(v, &s, &filter, 2, 1);
 	read_windows(v, &w, &s);
 	if (!node_ok(v))
 		return;
@@ -135,9 +142,9 @@ static void import_conv_3d(Visit *v)
 {
 	int x = image(v, tflite_value(v, 0)), f = tflite_value(v, 1);
 	Shape s = node_val(v, x)->shape, filter = node_val(v, f)->shape;
-	Windows w = filter_windows(v, &s, &filter, 0);
+	Windows w = filter_windows(v, &s, &filter, 3, 0);
 	read_windows(v, &w, &s);
-	if (node_ok(v) && (w.n != 3 || filter.dim[3] < 1 || s.dim[1] % filter.dim[3] != 0))
+	if (node_ok(v) && (filter.dim[3] < 1 || s.dim[1] % filter.dim[3] != 0))
 		node_fail(v, ERR_TYPE, "its filter does not fit its input of %lld channels", (long long)s.dim[1]);
 	if (!node_ok(v))
 		return;
@@ -147,13 +154,13 @@ static void import_conv_3d(Visit *v)
 }
 
 /* Input 0 is the size of the result, 1 the filter, 2 what is spread, 3 the bias. */
-static void transposed(Visit *v, const int64_t *turn, int first)
+static void transposed(Visit *v, const int64_t *turn, int spatial, int first)
 {
 	int n, f = tflite_value(v, 1), x = image(v, tflite_value(v, 2));
 	node_need(v, 0);
 	const int64_t *to = node_ints(v, 0, &n);
 	Shape s = node_val(v, x)->shape, filter = node_val(v, f)->shape, out = s;
-	Windows w = filter_windows(v, &s, &filter, first);
+	Windows w = filter_windows(v, &s, &filter, spatial, first);
 	int64_t extend[MOST_SPATIAL] = { 0 };
 	if (node_ok(v) && n != s.rank)
 		node_fail(v, ERR_TYPE, "its result has %d sizes, but its input %d dimensions", n, s.rank);
@@ -178,12 +185,12 @@ static void transposed(Visit *v, const int64_t *turn, int first)
 
 static void import_transpose_conv(Visit *v)
 {
-	transposed(v, (int64_t[]){ 3, 0, 1, 2 }, 1);
+	transposed(v, (int64_t[]){ 3, 0, 1, 2 }, 2, 1);
 }
 
 static void import_conv_3d_transpose(Visit *v)
 {
-	transposed(v, (int64_t[]){ 4, 3, 0, 1, 2 }, 0);
+	transposed(v, (int64_t[]){ 4, 3, 0, 1, 2 }, 3, 0);
 }
 
 /* ---- poolings */
@@ -194,9 +201,7 @@ static void pool(Visit *v, Pool kind)
 {
 	int x = image(v, tflite_value(v, 0));
 	Shape s = node_val(v, x)->shape;
-	Windows w = windows_over(v, &s);
-	if (node_ok(v) && w.n != 2)
-		node_fail(v, ERR_TYPE, "its input has %d dimensions, but must have 4", s.rank);
+	Windows w = windows(v, &s, 2);
 	places(v, sizes, w.n, w.kernel);
 	read_windows(v, &w, &s);
 	if (!node_ok(v))
