@@ -42,6 +42,9 @@ typedef struct Blob {
 	const char *value;    /* now; NULL: none */
 	bool read;            /* the value is read */
 	bool input;
+	bool computed;              /* predict_net writes it */
+	bool places;                /* predict_net reads it as places */
+	const Caffe2Operator *fill; /* of init_net, the first one that writes it; NULL: none does */
 } Blob;
 
 typedef struct Walk {
@@ -144,16 +147,6 @@ static bool is_placeholder(const Caffe2Operator *op)
 	return shape && zero;
 }
 
-/* The operator of a net that writes a blob first; NULL: there is none. */
-static const Caffe2Operator *writer_of(const Caffe2Net *net, const char *name)
-{
-	for (size_t k = 0; net != NULL && k < net->op.n; k++)
-		for (size_t i = 0; i < net->op.at[k].output.n; i++)
-			if (strcmp(net->op.at[k].output.at[i], name) == 0)
-				return &net->op.at[k];
-	return NULL;
-}
-
 static bool is_given(const ModelArgs *args, const char *name)
 {
 	bool given = false;
@@ -162,23 +155,6 @@ static bool is_given(const ModelArgs *args, const char *name)
 	for (int k = 0; k < args->nbind; k++)
 		given |= strcmp(args->bind[k].name, name) == 0;
 	return given;
-}
-
-/* Operators whose input of that number are places. */
-static bool holds_places(const Caffe2Net *net, const char *name)
-{
-	static const struct {
-		const char *type;
-		size_t input;
-	} rows[] = { { "Gather", 1 }, { "BatchGather", 1 }, { "OneHot", 0 } };
-	for (size_t k = 0; k < net->op.n; k++)
-		for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-			const Caffe2Operator *op = &net->op.at[k];
-			if (strcmp(caffe2_text(op->type), rows[i].type) == 0 && rows[i].input < op->input.n &&
-				strcmp(op->input.at[rows[i].input], name) == 0)
-				return true;
-		}
-	return false;
 }
 
 /* The type and shape that value_info.json has for an input. */
@@ -210,17 +186,16 @@ static bool add_inputs(Walk *w, const Caffe2Model *m, const ModelArgs *args)
 	bool data = true; /* no weight came before */
 	for (size_t k = 0; k < m->predict->external_input.n; k++) {
 		const char *name = m->predict->external_input.at[k];
-		const Caffe2Operator *fill = writer_of(m->init, name);
-		bool input = fill == NULL || is_given(args, name) || (data && is_placeholder(fill));
+		Blob *b = blob_of(w, name);
+		bool input = b->fill == NULL || is_given(args, name) || (data && is_placeholder(b->fill));
 		data &= input;
 		if (!input || !names_taken(w->wanted, name) || names_taken(w->taken, name))
 			continue;
-		NodeValue v = { .name = name, .type = holds_places(m->predict, name) ? I64 : F32 };
+		NodeValue v = { .name = name, .type = b->places ? I64 : F32 };
 		if (!read_info(w, m->info, &v))
 			return false;
 		vec_push(w->arena, &w->in, v);
 		names_bind(w->taken, name, 0);
-		Blob *b = blob_of(w, name);
 		b->writers++;
 		b->written++;
 		b->value = name;
@@ -257,6 +232,32 @@ static void count_blobs(Walk *w, const Caffe2Net *net)
 	}
 }
 
+static void note_fills(Walk *w, const Caffe2Net *init)
+{
+	for (size_t k = 0; k < init->op.n; k++)
+		for (size_t i = 0; i < init->op.at[k].output.n; i++) {
+			Blob *b = blob_of(w, init->op.at[k].output.at[i]);
+			b->fill = b->fill == NULL ? &init->op.at[k] : b->fill;
+		}
+}
+
+/* What predict_net computes, and what it reads as places in another input. */
+static void note_uses(Walk *w, const Caffe2Net *predict)
+{
+	static const struct {
+		const char *type;
+		size_t input;
+	} rows[] = { { "Gather", 1 }, { "BatchGather", 1 }, { "OneHot", 0 } };
+	for (size_t k = 0; k < predict->op.n; k++) {
+		const Caffe2Operator *op = &predict->op.at[k];
+		for (size_t i = 0; i < op->output.n; i++)
+			blob_of(w, op->output.at[i])->computed = true;
+		for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+			if (strcmp(caffe2_text(op->type), rows[i].type) == 0 && rows[i].input < op->input.n)
+				blob_of(w, op->input.at[rows[i].input])->places = true;
+	}
+}
+
 /* Weights that no operator reads are left out, and those that are inputs. */
 static bool add_init(Walk *w, const Caffe2Net *init)
 {
@@ -287,7 +288,7 @@ static bool add_outputs(Walk *w, const Caffe2Net *predict)
 		return true;
 	for (size_t k = 0; k < w->blob.n; k++) {
 		const Blob *b = &w->blob.at[k];
-		if (b->value != NULL && !b->read && !b->input && writer_of(predict, b->name) != NULL)
+		if (b->value != NULL && !b->read && !b->input && b->computed)
 			vec_push(w->arena, &w->out, ((NodeValue){ .name = b->name, .reads = b->value }));
 	}
 	return true;
@@ -298,8 +299,11 @@ bool caffe2_graph(Arena *a, const Caffe2Model *m, const ModelArgs *args, NodeGra
 	Walk w = { .arena = a, .names = names_new(a), .taken = names_new(a), .wanted = names_new(a), .err = err };
 	const char *name = caffe2_text(m->predict->name);
 	count_blobs(&w, m->predict);
-	if (m->init != NULL)
+	note_uses(&w, m->predict);
+	if (m->init != NULL) {
 		count_blobs(&w, m->init);
+		note_fills(&w, m->init);
+	}
 	for (size_t k = 0; k < m->predict->external_output.n; k++)
 		names_bind(w.wanted, m->predict->external_output.at[k], 0);
 	if (!add_inputs(&w, m, args) || (m->init != NULL && !add_init(&w, m->init)))
