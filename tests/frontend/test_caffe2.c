@@ -157,6 +157,21 @@ START_TEST(two_files_are_a_net)
 }
 END_TEST
 
+/* A net that reads nothing from outside is one file. Only the name of the file says that it is an init_net. */
+START_TEST(one_file_is_a_net)
+{
+	Arena *a = arena_new();
+	Err err = { 0 };
+	NetText *t = net_text(a, "GivenTensorFill -> w shape=[2] values=[-1.0,2.0]\nRelu w -> y");
+	ck_assert_uint_eq(t->predict.external_input.n, 0);
+	Dag *d = frontend_load_bytes(a, "nosuch/init_nets/net.pb", net_bytes(a, &t->predict), NULL, &err);
+	ck_assert_msg(d != NULL, "%s: %s", err.place, err.text);
+	ck_assert(frontend_load_bytes(a, "nosuch/init_net.pb", net_bytes(a, &t->predict), NULL, &err) == NULL);
+	ck_assert_msg(strstr(err.text, "only fills weights") != NULL, "%s", err.text);
+	arena_free(a);
+}
+END_TEST
+
 START_TEST(shapes_beside_the_net)
 {
 	static const struct {
@@ -320,6 +335,7 @@ int main(void)
 	tcase_add_loop_test(tc, nets_are_as_in_onnx, 0, LEN(become));
 	tcase_add_loop_test(tc, nets_are_refused, 0, LEN(refused));
 	tcase_add_test(tc, two_files_are_a_net);
+	tcase_add_test(tc, one_file_is_a_net);
 	tcase_add_test(tc, shapes_beside_the_net);
 	tcase_add_test(tc, nets_as_text);
 	tcase_add_test(tc, weights_are_drawn);

@@ -20,10 +20,17 @@ static FormatMatch recognise(Bytes file)
 	return caffe2_is_net(file) ? FORMAT_SURE : FORMAT_NO;
 }
 
+/* Behind the folders of a path. */
+static const char *file_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	return slash != NULL ? slash + 1 : path;
+}
+
 /* The last `word` in the name of a file becomes `other`; NULL: the name has none, or there is no such file. */
 static const char *renamed(Arena *a, const char *path, const char *word, const char *other)
 {
-	const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path, *at = NULL;
+	const char *name = file_name(path), *at = NULL;
 	for (const char *s = name; (s = strstr(s, word)) != NULL; s++)
 		at = s;
 	return at == NULL ? NULL
@@ -65,7 +72,7 @@ static bool read_pair(Arena *a, const char **path, Bytes file, const ModelArgs *
 		return false;
 	bool fills = caffe2_only_fills(net) && net->external_input.n == 0 && args->weights == NULL;
 	const char *other = args->weights != NULL ? args->weights : find_other(a, *path, fills);
-	if (fills && (other != NULL || strstr(*path, "init") != NULL)) {
+	if (fills && (other != NULL || strstr(file_name(*path), "init") != NULL)) {
 		if (other == NULL)
 			return fail(err, ERR_INPUT, *path, "only fills weights: name the predict_net that belongs to it");
 		m->init = net;
