@@ -33,13 +33,12 @@ static Kind kind_of(const Visit *v)
 	return SUM;
 }
 
-/* Over `axes`, or all. */
-static void import_reduce(Visit *v)
+/* The attribute `axes`, or all dimensions; returns their number. */
+static int read_axes(Visit *v, int rank, int64_t *axes)
 {
-	int x = caffe2_value(v, 0), n, rank = node_val(v, x)->shape.rank;
+	int n;
 	const int64_t *at = node_attr_ints(v, "axes", &n);
-	bool keep = node_attr_flag(v, "keepdims", true), seen[DAG_MAX_RANK] = { false };
-	int64_t axes[DAG_MAX_RANK];
+	bool seen[DAG_MAX_RANK] = { false };
 	if (node_ok(v) && n > rank)
 		node_fail(v, ERR_INPUT, "its axes are %d, but its input has %d dimensions", n, rank);
 	for (int k = 0; k < (n < 0 ? rank : n) && node_ok(v); k++) {
@@ -48,7 +47,15 @@ static void import_reduce(Visit *v)
 			node_fail(v, ERR_INPUT, "its axes name dimension %lld twice", (long long)axes[k]);
 		seen[axes[k]] = true;
 	}
-	node_set(v, 0, reduce(v, kind_of(v), x, axes, n < 0 ? rank : n, keep));
+	return n < 0 ? rank : n;
+}
+
+static void import_reduce(Visit *v)
+{
+	int x = caffe2_value(v, 0);
+	int64_t axes[DAG_MAX_RANK];
+	int n = read_axes(v, node_val(v, x)->shape.rank, axes);
+	node_set(v, 0, reduce(v, kind_of(v), x, axes, n, node_attr_flag(v, "keepdims", true)));
 }
 
 /* Over num_reduce_dim dimensions at one end. */
@@ -124,22 +131,17 @@ static void import_top_k(Visit *v)
 	if (!node_ok(v))
 		return;
 	node_set(v, 0, y);
-	node_set(v, 1, v->im->dag->call.at[v->im->dag->call.n - 1].out[1]);
+	node_set(v, 1, node_result(v, y, 1));
 	if (node_used(v, 2))
 		node_fail(v, ERR_UNSUPPORTED, "its third result, places in all elements, is not supported");
 }
 
 static void import_moments(Visit *v)
 {
-	int x = caffe2_value(v, 0), n, rank = node_val(v, x)->shape.rank;
-	const int64_t *at = node_attr_ints(v, "axes", &n);
+	int x = caffe2_value(v, 0);
 	bool keep = node_attr_flag(v, "keepdims", true);
 	int64_t axes[DAG_MAX_RANK];
-	if (node_ok(v) && n > rank)
-		node_fail(v, ERR_INPUT, "its axes are %d, but its input has %d dimensions", n, rank);
-	for (int k = 0; k < (n < 0 ? rank : n) && node_ok(v); k++)
-		axes[k] = n < 0 ? k : node_axis(v, at[k], rank);
-	n = n < 0 ? rank : n;
+	int n = read_axes(v, node_val(v, x)->shape.rank, axes);
 	int mean = reduce(v, MEAN, x, axes, n, true), apart = node_call2(v, OP_sub, x, mean);
 	node_set(v, 0, keep ? mean : reduce(v, MEAN, x, axes, n, false));
 	node_set(v, 1, reduce(v, MEAN, node_call2(v, OP_mul, apart, apart), axes, n, keep));

@@ -1,6 +1,7 @@
 /*
- * Rows of Caffe2's convolutions and poolings. Windows are computed with channels second, whatever the attribute order
- * says. A mean does not count padding. legacy_pad has the padding rules of other frameworks.
+ * Rows of Caffe2's convolutions and poolings. Windows are computed with channels second. An image of the order NHWC is
+ * transposed before and behind them. A mean does not count padding unless count_include_pad says so. legacy_pad has the
+ * padding rules of other frameworks.
  */
 #include "frontend/caffe2/caffe2.h"
 
