@@ -7,31 +7,13 @@ Needs tensorflow (checked with 2.21.0 and Keras 3.15.1). Each line: the largest 
 of int8, whose inputs and results are f32, the largest error in steps of the result's codes, that of TensorFlow Lite's
 own reference kernels beside it, and how many codes are equal to those of XNNPACK; moves of layout in both plans.
 """
-import os, re, subprocess, sys, tempfile
+import sys, tempfile
 
-os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
-os.environ["CUDA_VISIBLE_DEVICES"] = ""
+from keras_applications import count_moves, make, run  # before tensorflow: it says which devices are seen
 import numpy as np
-import keras
 import tensorflow as tf
 from tensorflow.python.framework.convert_to_constants import convert_variables_to_constants_v2
 
-A = keras.applications
-networks = {
-    "MobileNet": (lambda s: A.MobileNet(s, 0.25, weights=None, classes=10), 96),
-    "MobileNetV2": (lambda s: A.MobileNetV2(s, 0.35, weights=None, classes=10), 96),
-    "MobileNetV3Small": (lambda s: A.MobileNetV3Small(s, weights=None, classes=10), 64),
-    "MobileNetV3Large": (lambda s: A.MobileNetV3Large(s, weights=None, classes=10), 64),
-    "EfficientNetB0": (lambda s: A.EfficientNetB0(input_shape=s, weights=None, classes=10), 64),
-    "EfficientNetV2B0": (lambda s: A.EfficientNetV2B0(input_shape=s, weights=None, classes=10), 64),
-    "NASNetMobile": (lambda s: A.NASNetMobile(s, weights=None, classes=10), 64),
-    "DenseNet121": (lambda s: A.DenseNet121(input_shape=s, weights=None, classes=10), 64),
-    "ResNet50": (lambda s: A.ResNet50(input_shape=s, weights=None, classes=10), 64),
-    "ResNet50V2": (lambda s: A.ResNet50V2(input_shape=s, weights=None, classes=10), 64),
-    "Xception": (lambda s: A.Xception(input_shape=s, weights=None, classes=10), 72),
-    "InceptionV3": (lambda s: A.InceptionV3(input_shape=s, weights=None, classes=10), 80),
-    "ConvNeXtTiny": (lambda s: A.ConvNeXtTiny(input_shape=s, weights=None, classes=10), 64),
-}
 dlc, word = sys.argv[1], sys.argv[2] if len(sys.argv) > 2 else ""
 rng = np.random.default_rng(3)
 
@@ -61,29 +43,8 @@ def lite(model, x, reference=False):
     return t.get_tensor(b["index"]), a["name"], b["name"], step
 
 
-def run(model, name_in, name_out, x, folder):
-    open(f"{folder}/m.tflite", "wb").write(model)
-    np.save(f"{folder}/x.npy", x)
-    r = subprocess.run([dlc, "run", f"{folder}/m.tflite", "--input", f"{name_in}={folder}/x.npy", "--output",
-        f"{name_out}={folder}/y.npy"], capture_output=True, text=True)
-    plan = subprocess.run([dlc, "show", f"{folder}/m.tflite", "--stage=plan"], capture_output=True, text=True).stdout
-    moves = len(re.findall(r"\((?:transpose|reshape|identity)|^\d+ copy", plan, re.M))
-    return (np.load(f"{folder}/y.npy") if r.returncode == 0 else r.stderr.strip()[:300]), moves
-
-
 bad = 0
-for name, (make, size) in networks.items():
-    if not re.search(word, name):
-        continue
-    keras.backend.clear_session()
-    keras.utils.set_random_seed(5)
-    net = make((size, size, 3))
-    for w in net.weights:  # normalisations that do something
-        if re.search("gamma|moving_variance", w.path):
-            w.assign(rng.uniform(0.5, 1.5, w.shape))
-        elif re.search("beta|moving_mean|bias", w.path):
-            w.assign(rng.uniform(-0.2, 0.2, w.shape))
-    x = rng.uniform(-1, 1, (1, size, size, 3)).astype(np.float32)
+for name, size, net, x in make(word, rng):
     data = [rng.uniform(-1, 1, x.shape).astype(np.float32) for _ in range(4)] + [x]
     line = f"{name} {size}:"
     with tempfile.TemporaryDirectory() as folder:
@@ -94,7 +55,9 @@ for name, (make, size) in networks.items():
             except Exception as e:
                 line += f" {how} not converted: {str(e).strip().splitlines()[-1][:120]};"
                 continue
-            y, moves = run(model, key_in, key_out, x, folder)
+            file = f"{folder}/m.tflite"
+            open(file, "wb").write(model)
+            y, moves = run(dlc, file, key_in, key_out, x, folder), count_moves(dlc, file)
             if isinstance(y, str):
                 line += f" {how} refused: {y};"
                 bad += 1
