@@ -27,21 +27,17 @@ static bool reads_channels_second(int op)
 		op == OP_batch_norm;
 }
 
-/* The axes of a call's result, where it keeps those of input k. */
-static bool follow(const Dag *d, const OpCall *c, int k, const Axes *in, Axes *out)
+/* The axes of a call's result, where it keeps those of its input k; others stay unknown. */
+static void follow(const Dag *d, const OpCall *c, int k, const Axes *in, Axes *out)
 {
 	const Shape x = d->value.at[c->in[k]].shape, y = d->value.at[c->out[0]].shape;
-	int n;
-	*out = *in;
-	if (c->op == OP_transpose) {
-		const int64_t *perm = op_ints(c, "perm", &n);
-		for (int i = 0; i < n; i++)
-			out->axis[i] = in->axis[perm[i]];
-		return true;
-	}
-	if (c->op == OP_pad || c->op == OP_slice || c->op == OP_concat)
-		return true;
-	return op_row(c->op)->class == OP_ELEMENTWISE && x.rank == y.rank;
+	int n = 0;
+	const int64_t *perm = c->op == OP_transpose ? op_ints(c, "perm", &n) : NULL;
+	if (c->op == OP_transpose || c->op == OP_pad || c->op == OP_slice || c->op == OP_concat ||
+		(op_row(c->op)->class == OP_ELEMENTWISE && x.rank == y.rank))
+		*out = *in;
+	for (int i = 0; i < n; i++)
+		out->axis[i] = in->axis[perm[i]];
 }
 
 /* 1: the model has the channels of input v second; 2: last; 3: both; 0: no call says. */

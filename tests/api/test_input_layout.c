@@ -83,10 +83,11 @@ static const struct {
 	int n;
 	const char *says;
 } wrong[] = {
-	{ { { "z", "nhwc" } }, 1, "the model has no input 'z'; it has: x, v, w" },
+	{ { { "z", "nhwc" } }, 1, "the model has no input 'z'; it has: x, v, w, r" },
 	{ { { "x", "hwcn" } }, 1, "'hwcn' is no layout of an input" },
 	{ { { "x", "nwc" } }, 1, "input 'x' of shape 1x4x4x4 cannot be nwc, which has 3 dimensions" },
 	{ { { "v", "nhwc" } }, 1, "no convolution, pooling or batch norm reads input 'v'" },
+	{ { { "r", "nhwc" } }, 1, "no convolution, pooling or batch norm reads input 'r'" },
 	{ { { "w", "nhwc" } }, 1, "the model reads input 'w' in both orders" },
 	{ { { "x", "nhwc" }, { "x", "nchw" } }, 2, "input 'x' is given twice" },
 };
@@ -103,10 +104,13 @@ START_TEST(what_cannot_be_turned_is_refused)
 	DlcValue x = dlc_builder_input(b, "x", f32, 4, DIM(1, 4, 4, 4));
 	DlcValue v = dlc_builder_input(b, "v", f32, 4, DIM(1, 4, 4, 4));
 	DlcValue w = dlc_builder_input(b, "w", f32, 4, DIM(1, 4, 4, 4));
+	DlcValue r = dlc_builder_input(b, "r", f32, 4, DIM(1, 4, 4, 4)); /* what is pooled has other dimensions */
 	x = dlc_builder_max_pool(b, NULL, x, &half);
 	x = dlc_builder_op2(b, NULL, "add", x, dlc_builder_max_pool(b, NULL, w, &half));
 	w = dlc_builder_max_pool(b, NULL, dlc_builder_transpose(b, NULL, w, DIM(0, 3, 1, 2)), &half);
 	dlc_builder_output(b, "y", dlc_builder_op2(b, NULL, "mul", x, w));
+	r = dlc_builder_max_pool(b, NULL, dlc_builder_reshape(b, NULL, r, 4, DIM(1, 16, 2, 2)), &half);
+	dlc_builder_output(b, "q", r);
 	dlc_builder_output(b, "u", dlc_builder_op1(b, NULL, "relu", v));
 	ck_assert_int_eq(dlc_builder_finish(b, &n, &why), DLC_FAULT_USAGE);
 	ck_assert_str_eq(why.place, "layout");
