@@ -20,7 +20,8 @@ enum { READ_ONLY = 0 };
 	X(H5Oopen) X(H5PLset_loading_state) X(H5P_CLS_FILE_ACCESS_ID_g) X(H5Pclose) X(H5Pcreate) \
 	X(H5Pget_external_count) X(H5Pget_layout) X(H5Pset_fapl_core) X(H5Pset_file_image) X(H5Sclose) \
 	X(H5Sget_simple_extent_dims) X(H5Sget_simple_extent_ndims) X(H5Sget_simple_extent_npoints) X(H5Tclose) \
-	X(H5Tcopy) X(H5Tget_class) X(H5Tget_sign) X(H5Tget_size) X(H5Tis_variable_str) X(H5Tset_order) X(H5open)
+	X(H5Tcopy) X(H5Tcreate) X(H5Tget_class) X(H5Tget_sign) X(H5Tget_size) X(H5Tis_variable_str) X(H5Tregister) \
+	X(H5Tset_order) X(H5Tunregister) X(H5open)
 
 static struct { NAMES(LIBRARY_MEMBER) } lib;
 static const char *const names[] = { NAMES(LIBRARY_TEXT) };
@@ -33,8 +34,8 @@ enum { MOST_RATIO = 64 };
 struct Hdf5 {
 	Arena *arena;
 	const char *name;
-	hid_t file;
-	size_t size;
+	Bytes file; /* as it lies in memory; libhdf5 has a copy */
+	hid_t id;
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -42,7 +43,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static void close_file(void *h)
 {
 	pthread_mutex_lock(&lock);
-	lib.H5Fclose(((Hdf5 *)h)->file);
+	lib.H5Fclose(((Hdf5 *)h)->id);
 	pthread_mutex_unlock(&lock);
 }
 
@@ -112,7 +113,7 @@ Hdf5 *hdf5_open(Arena *a, const char *name, Bytes file, Err *err)
 		return NULL;
 	}
 	Hdf5 *h = arena_new_of(a, Hdf5);
-	*h = (Hdf5){ a, name, id, file.n };
+	*h = (Hdf5){ a, name, file, id };
 	arena_at_end(a, close_file, h);
 	return h;
 }
@@ -120,7 +121,7 @@ Hdf5 *hdf5_open(Arena *a, const char *name, Bytes file, Err *err)
 /* Walks a path part by part; links to other files, and soft ones, are not followed. -1: nothing is there. */
 static hid_t open_path(Hdf5 *h, const char *path)
 {
-	hid_t at = lib.H5Oopen(h->file, "/", H5P_DEFAULT);
+	hid_t at = lib.H5Oopen(h->id, "/", H5P_DEFAULT);
 	for (const char *s = path; at >= 0 && *s != 0;) {
 		char part[MOST_PATH];
 		size_t n = strcspn(s, "/");
@@ -228,9 +229,9 @@ static bool read_shape(Hdf5 *h, hid_t set, const char *path, Hdf5Data *out, Err 
 	for (int k = 0; k < rank; k++)
 		out->shape.dim[k] = dim[k] > (hsize_t)1 << 48 ? -1 : (int64_t)dim[k];
 	int64_t n = shape_elements(out->shape), bytes = n < 0 ? -1 : dtype_bytes(out->type, n);
-	if (bytes < 0 || (uint64_t)bytes / MOST_RATIO > h->size)
+	if (bytes < 0 || (uint64_t)bytes / MOST_RATIO > h->file.n)
 		return fail(err, ERR_INPUT, h->name, "the data set '%.200s' has a shape too large for a file of %zu bytes",
-			path, h->size);
+			path, h->file.n);
 	return true;
 }
 
@@ -272,6 +273,58 @@ bool hdf5_read(Hdf5 *h, const char *path, Hdf5Data *out, Err *err)
 	return ok;
 }
 
+/*
+ * Texts of variable length lie in collections; the attribute has references: length[4], address[8], index[4]. libhdf5
+ * 1.10 allocates what a length says, and copies what the collection has into that. So the references are read first,
+ * by a conversion to bytes that changes nothing, and must have the lengths of the collections.
+ */
+enum { REFERENCE = 16 };
+
+static herr_t keep_bytes(hid_t from, hid_t to, H5T_cdata_t *c, size_t n, size_t stride, size_t back_stride, void *at,
+	void *back, hid_t plist)
+{
+	(void)to, (void)n, (void)stride, (void)back_stride, (void)at, (void)back, (void)plist;
+	if (c->command == H5T_CONV_INIT)
+		c->need_bkg = H5T_BKG_NO;
+	return c->command != H5T_CONV_CONV || lib.H5Tget_size(from) == REFERENCE ? 0 : -1;
+}
+
+/* Of an object in the collection at an address; UINT64_MAX: there is none. All collections are sound. */
+static uint64_t object_size(Bytes file, uint64_t address, uint64_t index)
+{
+	if (address > file.n || file.n - address < 16 || memcmp(file.at + address, "GCOL\1", 5) != 0)
+		return UINT64_MAX;
+	const unsigned char *at = file.at + address;
+	uint64_t all = number_at(at + 8, 8), used = 16;
+	while (all - used >= 16 && number_at(at + used, 2) != 0) {
+		uint64_t size = number_at(at + used + 8, 8);
+		if (number_at(at + used, 2) == index)
+			return size;
+		used += 16 + (size + 7) / 8 * 8;
+	}
+	return UINT64_MAX;
+}
+
+static bool references_are_sound(Hdf5 *h, hid_t attr, hid_t type, size_t many)
+{
+	unsigned char *raw = arena_alloc(h->arena, REFERENCE * many + 1);
+	hid_t bytes = lib.H5Tcreate(H5T_OPAQUE, REFERENCE);
+	uint64_t all = 0;
+	bool ok = bytes >= 0 && lib.H5Tregister(H5T_PERS_SOFT, "references", type, bytes, keep_bytes) >= 0;
+	ok = ok && lib.H5Aread(attr, bytes, raw) >= 0;
+	lib.H5Tunregister(H5T_PERS_SOFT, "references", -1, -1, keep_bytes);
+	lib.H5Tclose(bytes);
+	for (size_t k = 0; k < many && ok; k++) {
+		const unsigned char *at = raw + k * REFERENCE;
+		uint64_t length = number_at(at, 4), address = number_at(at + 4, 8);
+		if (address == 0) /* no text */
+			continue;
+		all += length;
+		ok = length == object_size(h->file, address, number_at(at + 12, 4)) && all <= h->file.n;
+	}
+	return ok;
+}
+
 /* Texts of an attribute, of variable or fixed length. */
 static const char **attribute_texts(Hdf5 *h, hid_t attr, int *n)
 {
@@ -282,7 +335,8 @@ static const char **attribute_texts(Hdf5 *h, hid_t attr, int *n)
 	const char **out = NULL;
 	if (text && many >= 0 && many <= MOST_NAMES && size > 0 && size <= MOST_TEXT / (size_t)(many + 1)) {
 		char *raw = arena_alloc(h->arena, size * (size_t)many + 1);
-		if (many == 0 || lib.H5Aread(attr, type, raw) >= 0) {
+		if (many == 0 || ((!variable || references_are_sound(h, attr, type, (size_t)many)) &&
+							 lib.H5Aread(attr, type, raw) >= 0)) {
 			out = arena_array(h->arena, const char *, many + 1);
 			for (hssize_t k = 0; k < many; k++) {
 				const char *s = raw + (size_t)k * size;

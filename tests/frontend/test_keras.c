@@ -5,6 +5,8 @@
 #include "base/rng.h"
 #include "frontend/keras/keras.h"
 
+#include <sys/resource.h>
+
 #define MODEL(layers) "{\"class_name\":\"Sequential\",\"config\":{\"name\":\"s\",\"layers\":[" layers "]}}"
 #define INPUT(shape) \
 	"{\"class_name\":\"InputLayer\",\"config\":{\"name\":\"x\",\"batch_shape\":" shape ",\"dtype\":\"float32\"}}"
@@ -237,6 +239,40 @@ START_TEST(damaged_files_are_refused)
 }
 END_TEST
 
+/* Texts of attributes say that they are longer than their file, or shorter than they are. */
+START_TEST(wrong_lengths_are_refused)
+{
+	static const unsigned char length[][4] = { { 0, 0, 0, 0xf0 }, { 1 }, { 0 } };
+	enum { REFERENCE = 16, MOST_KIB = 1 << 20 };
+	Arena *a = arena_new();
+	Err err = { 0 };
+	Bytes b;
+	if (!file_read(a, shared(a, "generated/rnn.h5"), 1 << 26, &b, &err)) {
+		suite_skip("rnn", "no models in DLC_TEST_DATA");
+	} else {
+		unsigned char *at = arena_copy(a, b.at, b.n);
+		int changed = 0;
+		/* A reference is the length, the address of the collection of texts, and the index in it. */
+		for (size_t k = 0; k + REFERENCE <= b.n; k++) {
+			uint64_t address;
+			memcpy(&address, at + k + 4, sizeof address);
+			if (address == 0 || address > b.n - 4 || memcmp(at + address, "GCOL", 4) != 0)
+				continue;
+			memcpy(at + k, length[_i], 4);
+			changed++;
+		}
+		ck_assert_int_gt(changed, 0);
+		err = (Err){ 0 };
+		ck_assert_ptr_null(frontend_load_bytes(a, "m.h5", (Bytes){ at, b.n }, NULL, &err));
+		ck_assert_int_ne(err.code, ERR_NONE);
+		struct rusage used;
+		getrusage(RUSAGE_SELF, &used);
+		ck_assert_int_lt(used.ru_maxrss, MOST_KIB);
+	}
+	arena_free(a);
+}
+END_TEST
+
 START_TEST(damaged_configurations_are_refused)
 {
 	Rng rng = rng_seed((uint64_t)_i + 1);
@@ -268,6 +304,7 @@ int main(void)
 	tcase_add_test(tc, old_network_gives_keras_results);
 	tcase_add_test(tc, layers_are_documented);
 	tcase_add_loop_test(tc, damaged_files_are_refused, 0, suite_count(200, 60, 2000));
+	tcase_add_loop_test(tc, wrong_lengths_are_refused, 0, 3);
 	tcase_add_loop_test(tc, damaged_configurations_are_refused, 0, suite_count(40, 10, 400));
 	return run_suite("keras", tc);
 }
