@@ -30,8 +30,8 @@ typedef enum DlcPrecision { DLC_FP32, DLC_TF32, DLC_FP16, DLC_BF16, DLC_PRECISIO
 DLC_API const char *dlc_precision_name(DlcPrecision p); /* "fp16"; NULL: there is no such precision */
 
 /*
- * The order in which the program has an input's dimensions, where it is not the model's: channels second (ncw, nchw,
- * ncdhw) or last (nwc, nhwc, ndhwc). Shapes that are given are those of the model.
+ * The layout in which the program gives an input, where it is not the model's: channels second (ncw, nchw, ncdhw) or
+ * last (nwc, nhwc, ndhwc). DlcLoadOptions.shape and bind are in the model's layout.
  */
 typedef struct DlcInputLayout {
 	const char *name, *layout;

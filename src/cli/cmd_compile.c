@@ -372,9 +372,9 @@ const Verb cmd_compile = {
 	.least = 1,
 	.most = 1,
 	.options = options,
-	.notes = "MODEL is a name of the zoo (see dlc info) or an ONNX file. The databases are only read. A task's\n"
-		 "schedule is the best that they have for it (exact); of another version of the code generator (stale);\n"
-		 "of a task like it, where the estimate is better than the default's (near); or the default. The same\n"
-		 "inputs and databases give the same bundle, byte for byte.",
+	.notes = NOTE_MODEL "\n\n"
+		 "The databases are only read. A task's schedule is the best that they have for it (exact); of another\n"
+		 "version of the code generator (stale); of a task like it, where the estimate is better than the\n"
+		 "default's (near); or the default. The same inputs and databases give the same bundle, byte for byte.",
 	.run = run_compile,
 };

@@ -88,5 +88,6 @@ const Verb cmd_show = {
 	.least = 1,
 	.most = 1,
 	.options = options,
+	.notes = NOTE_MODEL,
 	.run = run_show,
 };

@@ -225,8 +225,8 @@ const Verb cmd_tune = {
 	.least = 1,
 	.most = 1,
 	.options = options,
-	.notes = "MODEL is a name of the zoo (see dlc info) or an ONNX file. Whichever of --trials and --budget is\n"
-		 "reached first ends the search. Every measured candidate is stored before the next one; after Ctrl-C\n"
-		 "the same command goes on where it was.",
+	.notes = NOTE_MODEL "\n\n"
+		 "Whichever of --trials and --budget is reached first ends the search. Every measured candidate is\n"
+		 "stored before the next one; after Ctrl-C the same command goes on where it was.",
 	.run = run_tune,
 };

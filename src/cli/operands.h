@@ -11,6 +11,10 @@
 #define OPTIONS_MODEL OPTION_BATCH, OPTION_SEQ, OPTION_SHAPE, OPTION_BIND, OPTION_INPUT_LAYOUT, OPTION_WEIGHTS, \
 	OPTION_FRONTEND, OPTION_PRECISION
 
+#define NOTE_MODEL \
+	"MODEL is a name of the zoo (see dlc info), or a file or folder of PyTorch, ONNX, TensorFlow,\n" \
+	"TensorFlow Lite, Keras, MXNet, Caffe, Caffe2, CoreML or DarkNet."
+
 /* What the user typed, for the logs that are written; the process's. */
 void session_set_command(const char *text);
 DlcSession *session_open(Err *err);

@@ -96,12 +96,12 @@
 		.kind = OPT_TEXT, \
 		.arg = "NAME=nhwc", \
 		.many = true, \
-		.help = "order of an input's dimensions outside of the model: nchw, nhwc; repeats" }
+		.help = "the layout in which input NAME is given: nchw, nhwc (default: the model's); repeats" }
 #define OPTION_FRONTEND \
 	{ .name = "frontend", \
 		.kind = OPT_TEXT, \
 		.arg = "FILE.so", \
-		.help = "a front end of another program, which is asked first what the model is" }
+		.help = "a front end of another program, which is asked first whether it reads the model" }
 #define OPTION_PRECISION \
 	{ .name = "precision", \
 		.kind = OPT_CHOICE, \
