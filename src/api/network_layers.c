@@ -105,9 +105,12 @@ static Act add_pool(Making *m, DlcValue x, const DlcPool *o, bool mean)
 		all &= o->window.kernel[k] == 0;
 	if (!all && o->flat != 0)
 		builder_fail(m, ERR_USAGE, "flat is for a pooling of all of the image, whose kernel is 0");
+	bool sized = o->window.pad != DLC_PAD_GIVEN;
 	for (int k = 0; k < DLC_SPATIAL; k++)
-		if (all && (o->window.stride[k] != 0 || o->window.dilation[k] != 0))
-			builder_fail(m, ERR_USAGE, "a pooling of all of the image has no strides and no dilations");
+		sized |= o->window.stride[k] != 0 || o->window.dilation[k] != 0 || o->window.pads[k] != 0 ||
+			o->window.pads[k + DLC_SPATIAL] != 0;
+	if (all && sized)
+		builder_fail(m, ERR_USAGE, "a pooling of all of the image has no strides, dilations or pads");
 	if (!net_ok(m->net))
 		return in;
 	return all ? net_global_pool(m->net, m->name, in, mean, o->flat == 0) : net_pool(m->net, m->name, in, &p);

@@ -50,6 +50,12 @@ typedef struct Case {
 		dlc_builder_conv(v->b, "c", v->image, &(DlcConv){ .window = { .kernel = { 3, 3 }, .pad = (DlcPad)9 } })) \
 	CASE(third_size, USAGE, "its input has 2 spatial dimensions, but it is given sizes for more", \
 		dlc_builder_conv(v->b, "c", v->image, &(DlcConv){ KERNEL(3, 3, 3) })) \
+	CASE(third_pad, USAGE, "its input has 2 spatial dimensions, but it is given sizes for more", \
+		dlc_builder_conv(v->b, "c", v->image, \
+			&(DlcConv){ .window = { .kernel = { 3, 3 }, .pads = { 1, 1, 1, 1, 1 } } })) \
+	CASE(third_extend, USAGE, "its input has 2 spatial dimensions, but it is given an extend for more", \
+		dlc_builder_conv_transpose(v->b, "c", v->image, \
+			&(DlcConv){ KERNEL(3, 3), .extend = { 0, 0, 1 } })) \
 	CASE(no_image, UNSUPPORTED, "its input has 2 dimensions; 3, 4 and 5 are supported", \
 		dlc_builder_conv(v->b, "c", v->halves, &(DlcConv){ KERNEL(3) })) \
 	CASE(channels, USAGE, "its channels are -1", \
@@ -83,6 +89,8 @@ typedef struct Case {
 		dlc_builder_max_pool(v->b, "p", v->image, &(DlcPool){ KERNEL(2, 2), .flat = 1 })) \
 	CASE(strides_of_all, USAGE, "a pooling of all of the image has no strides", \
 		dlc_builder_max_pool(v->b, "p", v->image, &(DlcPool){ .window = { .stride = { 2, 2 } } })) \
+	CASE(pads_of_all, USAGE, "a pooling of all of the image has no strides, dilations or pads", \
+		dlc_builder_avg_pool(v->b, "p", v->image, &(DlcPool){ .window = { .pads = { 1, 1, 1, 1 } } })) \
 	CASE(pool_of_rows, TYPE, "its input has 2 dimensions, but needs at least 3", \
 		dlc_builder_avg_pool(v->b, "p", v->halves, &(DlcPool){ 0 })) \
 	CASE(no_factor, USAGE, "its factor is NULL", dlc_builder_upsample(v->b, "u", v->image, NULL, 0)) \

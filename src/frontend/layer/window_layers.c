@@ -30,9 +30,13 @@ static Windows read_sizes(Visit *v, const Sizes *s, const Shape *x, bool pool)
 	}
 	for (int k = 0; k < 2 * w.n && node_ok(v); k++)
 		w.pads[k] = size_of(v, "pads", k, s->pads[k], 0, 0);
-	for (int k = w.n; k < LAYER_SPATIAL && node_ok(v); k++)
-		if (s->kernel[k] != 0 || s->stride[k] != 0 || s->dilation[k] != 0)
-			node_fail(v, ERR_USAGE, "its input has %d spatial dimensions, but it is given sizes for more", w.n);
+	bool more = false;
+	for (int k = w.n; k < LAYER_SPATIAL; k++)
+		more |= s->kernel[k] != 0 || s->stride[k] != 0 || s->dilation[k] != 0;
+	for (int k = 2 * w.n; k < 2 * LAYER_SPATIAL; k++)
+		more |= s->pads[k] != 0;
+	if (more && node_ok(v))
+		node_fail(v, ERR_USAGE, "its input has %d spatial dimensions, but it is given sizes for more", w.n);
 	if (node_ok(v) && s->pad != PAD_GIVEN)
 		windows_pad_same(&w, x, s->pad == PAD_SAME);
 	if (!node_ok(v))
@@ -111,6 +115,9 @@ Act net_conv_transpose(Net *net, const char *name, Act x, const ConvLayer *c)
 		taps *= (double)(w.dim[2 + k] = win.kernel[k]);
 		extend[k] = size_of(v, "extend", k, c->extend[k], 0, 0);
 	}
+	for (int k = win.n; k < LAYER_SPATIAL && net_ok(net); k++)
+		if (c->extend[k] != 0)
+			node_fail(v, ERR_USAGE, "its input has %d spatial dimensions, but it is given an extend for more", win.n);
 	for (int k = 0; k < win.n; k++)
 		taps /= (double)win.stride[k];
 	if (c->sizes.pad != PAD_GIVEN && net_ok(net))
