@@ -131,6 +131,26 @@ START_TEST(tables_that_overlap)
 }
 END_TEST
 
+/* Tensors may share one buffer; copies of it, which booleans need, may not add up to more than the file. */
+START_TEST(tensors_that_share_data)
+{
+	Arena *a = arena_new();
+	Text shared = { .arena = a }, copied = { .arena = a };
+	Err err = { 0 };
+	text_add(&shared, "in x f32 3000\nconst w f32 3000 = 0.5\n");
+	text_add(&copied, "const w bool 3000 = 1\nin x bool 3000\n");
+	for (int k = 0; k < 20; k++) {
+		text_add(&shared, "value u%d f32 3000 same=w\nADD x,u%d -> y%d\nout y%d\n", k, k, k, k);
+		text_add(&copied, "value u%d bool 3000 same=w\nLOGICAL_OR x,u%d -> y%d\nout y%d\n", k, k, k, k);
+	}
+	Dag *d = load_lite(a, text_str(&shared), &err);
+	ck_assert_msg(d != NULL, "%s", err.text);
+	d = load_lite(a, text_str(&copied), &err);
+	check_sentence("copies", d, &err, "give each tensor its own");
+	arena_free(a);
+}
+END_TEST
+
 /* ---- damage */
 
 static const char whole[] =
@@ -191,6 +211,7 @@ int main(void)
 	tcase_add_test(tc, names_of_tensors);
 	tcase_add_test(tc, files_that_lie);
 	tcase_add_test(tc, tables_that_overlap);
+	tcase_add_test(tc, tensors_that_share_data);
 	tcase_add_test(tc, damaged_models);
 	return run_suite("tflite", tc);
 }

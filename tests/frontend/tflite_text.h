@@ -5,6 +5,7 @@
  *	const w f32 2,3 = 1 2 3 4 5 6          a constant; one number for all elements is enough
  *	value t i8 1,4 scale=0.5 zero=1        a computed tensor that is not f32; others need no line
  *	state s f32 1,4                        a variable
+ *	value u f32 2,3 same=w                 a tensor with the data of another one
  *	CONV_2D x,w,- -> y padding=1           an operator with options as operators.def calls them; "-": no input
  *	out y
  *
@@ -116,7 +117,7 @@ typedef struct LiteTensor {
 	int64_t dim[8];
 	int rank;
 	const char *numbers; /* NULL: it is computed */
-	const char *scale, *zero;
+	const char *scale, *zero, *same;
 	int axis;
 	bool variable;
 } LiteTensor;
@@ -176,6 +177,8 @@ static inline void lite_declare(LiteModel *m, const char *kind, char *rest)
 			t->scale = word + 6;
 		else if (strncmp(word, "zero=", 5) == 0)
 			t->zero = word + 5;
+		else if (strncmp(word, "same=", 5) == 0)
+			t->same = word + 5;
 		else if (strncmp(word, "axis=", 5) == 0)
 			t->axis = atoi(word + 5);
 		else if (strcmp(word, "=") == 0) {
@@ -359,7 +362,7 @@ static inline Bytes lite_model(Arena *a, const char *lines)
 		for (int i = 0; i < t->rank; i++)
 			lite_set(l, shape + 4 * (size_t)i, (uint64_t)t->dim[i], 4);
 		lite_number(l, at, 1, t->type, 1);
-		lite_number(l, at, 2, k + 1, 4);
+		lite_number(l, at, 2, 1 + (t->same != NULL ? lite_tensor(m, t->same) : k), 4);
 		lite_text(l, lite_field(l, at, 3), t->name);
 		if (t->scale != NULL)
 			lite_write_codes(l, at, t);

@@ -88,7 +88,9 @@ typedef struct Reader {
 	Arena *arena;
 	Flat flat;
 	TfliteModel *model;
-	FlatVector buffers, codes;
+	FlatVector codes;
+	Bytes *buffer;          /* which tensors may share */
+	size_t nbuffer, copies; /* the second: bytes that copies may still take */
 	Names *names;
 	Err *err;
 } Reader;
@@ -243,18 +245,15 @@ static bool read_codes(Reader *r, const FlatTable *t, TfliteTensor *out)
 	return true;
 }
 
-/* The bytes of buffer k, which may lie behind the tables in a large file; none: the tensor is computed. */
-static bool find_data(Reader *r, int64_t k, Bytes *out)
+/* The bytes of buffer k, which may lie behind the tables in a large file. */
+static bool read_buffer(Reader *r, const FlatVector *buffers, size_t k, Bytes *out)
 {
 	Flat *f = &r->flat;
-	FlatTable b = flat_element(f, &r->buffers, k < 0 ? SIZE_MAX : (size_t)k);
-	*out = (Bytes){ 0 };
-	if (!ok(r) || b.at == 0)
-		return ok(r);
+	FlatTable b = flat_element(f, buffers, k);
 	uint64_t offset = (uint64_t)flat_int(f, &b, 1, FLAT_I64, 0), size = (uint64_t)flat_int(f, &b, 2, FLAT_I64, 0);
 	if (offset > 1) {
 		if (offset > f->file.n || size > f->file.n - offset)
-			return fail(r->err, ERR_INPUT, NULL, "the data of buffer %lld lie outside of the file", (long long)k);
+			return fail(r->err, ERR_INPUT, NULL, "the data of buffer %zu lie outside of the file", k);
 		*out = (Bytes){ f->file.at + offset, size };
 		return true;
 	}
@@ -263,23 +262,35 @@ static bool find_data(Reader *r, int64_t k, Bytes *out)
 	return ok(r);
 }
 
-/* Two numbers in each byte, the first one in its low half. */
-static const void *widen_int4(Arena *a, Bytes b, int64_t n)
+/* n bytes as they are in memory: INT4 has two numbers in each byte of the file, the first one in its low half. */
+static bool copy_data(Reader *r, Bytes b, size_t n, TfliteTensor *out)
 {
-	int8_t *to = arena_array(a, int8_t, n + 1);
-	for (int64_t k = 0; k < n; k++) {
-		int half = b.at[k / 2] >> (k % 2 * 4) & 15;
-		to[k] = (int8_t)(half >= 8 ? half - 16 : half);
+	if (n > r->copies)
+		return fail(r->err, ERR_INPUT, NULL,
+			"tensor '%.100s' shares data with others that need a copy each, which are more than the file: give each "
+			"tensor its own",
+			out->name);
+	r->copies -= n;
+	unsigned char *to = arena_alloc_aligned(r->arena, n, 64);
+	for (size_t k = 0; k < n; k++) {
+		int half = out->code == INT4 ? b.at[k / 2] >> (k % 2 * 4) & 15 : 0;
+		to[k] = out->code == INT4           ? (unsigned char)(half >= 8 ? half - 16 : half)
+		        : out->type.kind == DT_BOOL ? b.at[k] != 0
+		                                    : b.at[k];
 	}
-	return to;
+	out->data = to;
+	return true;
 }
 
+/* Without data the tensor is computed. */
 static bool read_data(Reader *r, int64_t buffer, TfliteTensor *out)
 {
-	Bytes b;
+	Bytes b = { 0 };
 	int64_t n = shape_elements(out->shape), bytes = out->typed && n >= 0 ? dtype_bytes(out->type, n) : -1;
-	if (!find_data(r, buffer, &b) || b.n == 0)
-		return ok(r);
+	if (buffer >= 0 && (size_t)buffer < r->nbuffer)
+		b = r->buffer[buffer];
+	if (b.n == 0)
+		return true;
 	if (!out->typed) {
 		out->data = b.at;
 		out->refused =
@@ -295,14 +306,8 @@ static bool read_data(Reader *r, int64_t buffer, TfliteTensor *out)
 		return fail(r->err, ERR_INPUT, NULL, "tensor '%.100s' has %zu bytes of data where its shape needs %lld",
 			out->name, b.n, (long long)bytes);
 	out->data = b.at;
-	if (out->code == INT4) {
-		out->data = widen_int4(r->arena, b, n);
-	} else if ((uintptr_t)b.at % (out->type.bits / 8) != 0 || out->type.kind == DT_BOOL) {
-		unsigned char *to = arena_alloc_aligned(r->arena, b.n, 64);
-		for (size_t k = 0; k < b.n; k++)
-			to[k] = out->type.kind == DT_BOOL ? b.at[k] != 0 : b.at[k];
-		out->data = to;
-	}
+	if (out->code == INT4 || out->type.kind == DT_BOOL || (uintptr_t)b.at % (out->type.bits / 8) != 0)
+		return copy_data(r, b, out->code == INT4 ? (size_t)n : b.n, out);
 	return true;
 }
 
@@ -323,7 +328,9 @@ static bool read_tensor(Reader *r, const FlatTable *t, int k, TfliteTensor *out)
 
 bool tflite_read(Arena *a, Bytes file, TfliteModel *out, Err *err)
 {
-	Reader r = { .arena = a, .flat = { file, file.n, err }, .model = out, .names = names_new(a), .err = err };
+	Reader r = {
+		.arena = a, .flat = { file, file.n, err }, .model = out, .names = names_new(a), .err = err, .copies = 2 * file.n
+	};
 	Flat *f = &r.flat;
 	FlatTable root = flat_root(f);
 	int64_t version = flat_int(f, &root, 0, FLAT_U32, 0);
@@ -331,7 +338,11 @@ bool tflite_read(Arena *a, Bytes file, TfliteModel *out, Err *err)
 		return fail(
 			err, ERR_UNSUPPORTED, NULL, "its schema has version %lld, but dlc reads version 3", (long long)version);
 	r.codes = flat_vector(f, &root, 1, 4);
-	r.buffers = flat_vector(f, &root, 4, 4);
+	FlatVector buffers = flat_vector(f, &root, 4, 4);
+	r.buffer = arena_array(a, Bytes, buffers.n + 1);
+	for (size_t k = 0; k < buffers.n && ok(&r); k++)
+		read_buffer(&r, &buffers, k, &r.buffer[k]);
+	r.nbuffer = buffers.n;
 	FlatVector graphs = flat_vector(f, &root, 2, 4);
 	FlatTable g = flat_element(f, &graphs, 0);
 	if (ok(&r) && g.at == 0)
