@@ -2,6 +2,7 @@
 #include "coreml_made.h"
 #include "evaluate.h"
 #include "folder.h"
+#include "real_files.h"
 
 #include "base/rng.h"
 
@@ -157,21 +158,7 @@ END_TEST
 
 static const char *shared(Arena *a, const char *name)
 {
-	const char *data = getenv("DLC_TEST_DATA");
-	return arena_printf(a, "%s/models/coreml/%s", data != NULL ? data : SOURCE_ROOT "/../shared", name);
-}
-
-/* The f32 elements at the end of an .npy file; NULL: there is none. */
-static const float *read_npy(Arena *a, const char *path, size_t *n)
-{
-	Bytes b;
-	Err err = { 0 };
-	if (!file_read(a, path, 1 << 26, &b, &err) || b.n < 10)
-		return NULL;
-	size_t head = 10 + b.at[8] + 256u * b.at[9];
-	ck_assert(head <= b.n && strstr((const char *)b.at + 10, "'<f4'") != NULL);
-	*n = (b.n - head) / sizeof(float);
-	return arena_copy(a, b.at + head, b.n - head);
+	return real_file(a, "coreml", name);
 }
 
 static const char *const networks[] = { "mixed_layers.mlmodel", "squeezenet1_1.mlmodel", "mobilenet_v2_025.mlmodel",
@@ -181,10 +168,10 @@ START_TEST(networks_give_the_results)
 {
 	Arena *a = arena_new();
 	Err err = { 0 };
-	size_t n = 0, want_n = 0;
+	Shape shape, wanted;
 	const char *name = networks[_i], *base = arena_printf(a, "%.*s", (int)strcspn(name, "."), name);
-	const float *x = read_npy(a, shared(a, arena_printf(a, "generated/%s.data.npy", base)), &n);
-	const float *want = read_npy(a, shared(a, arena_printf(a, "generated/%s.out.npy", base)), &want_n);
+	const float *x = read_npy(a, shared(a, arena_printf(a, "generated/%s.data.npy", base)), &shape);
+	const float *want = read_npy(a, shared(a, arena_printf(a, "generated/%s.out.npy", base)), &wanted);
 	if (x == NULL || want == NULL) {
 		suite_skip(name, "no models in DLC_TEST_DATA");
 		arena_free(a);
@@ -195,10 +182,11 @@ START_TEST(networks_give_the_results)
 	ck_assert_str_eq(d->value.at[d->input.at[0]].name, "data");
 	const float *y = run(a, d, x);
 	float most = 0;
-	for (size_t k = 0; k < want_n; k++)
+	int64_t many = shape_elements(wanted);
+	for (int64_t k = 0; k < many; k++)
 		most = fmaxf(most, fabsf(want[k]));
-	ck_assert_int_eq(shape_elements(d->value.at[d->output.at[0]].shape), (int64_t)want_n);
-	for (size_t k = 0; k < want_n; k++)
+	ck_assert_int_eq(shape_elements(d->value.at[d->output.at[0]].shape), many);
+	for (int64_t k = 0; k < many; k++)
 		ck_assert_float_eq_tol(y[k], want[k], 1e-4f * most);
 	arena_free(a);
 }

@@ -1,6 +1,7 @@
 /* Keras: configurations against the Dags that they become, refusals, real and damaged files. */
 #include "evaluate.h"
 #include "folder.h"
+#include "real_files.h"
 
 #include "base/rng.h"
 #include "frontend/keras/keras.h"
@@ -126,22 +127,7 @@ END_TEST
 
 static const char *shared(Arena *a, const char *name)
 {
-	const char *data = getenv("DLC_TEST_DATA");
-	return arena_printf(a, "%s/models/keras/%s", data != NULL ? data : SOURCE_ROOT "/../shared", name);
-}
-
-/* The f32 elements at the end of an .npy file; NULL: there is none. */
-static const float *read_npy(Arena *a, const char *path, int64_t *rows)
-{
-	Bytes b;
-	Err err = { 0 };
-	if (!file_read(a, path, 1 << 26, &b, &err) || b.n < 10)
-		return NULL;
-	size_t head = 10 + b.at[8] + 256u * b.at[9];
-	const char *shape = strstr((const char *)b.at + 10, "'shape': (");
-	ck_assert(shape != NULL && strstr((const char *)b.at + 10, "'<f4'") != NULL && head <= b.n);
-	*rows = strtoll(shape + strlen("'shape': ("), NULL, 10);
-	return arena_copy(a, b.at + head, b.n - head);
+	return real_file(a, "keras", name);
 }
 
 static const char *const networks[] = { "mixed_layers.h5", "mixed_layers.keras", "rnn.h5", "rnn.keras",
@@ -151,16 +137,17 @@ START_TEST(networks_give_keras_results)
 {
 	Arena *a = arena_new();
 	Err err = { 0 };
-	int64_t rows = 0, ignored;
+	Shape shape, ignored;
 	const char *name = networks[_i], *base = arena_printf(a, "%.*s", (int)strcspn(name, "."), name);
-	const float *x = read_npy(a, shared(a, arena_printf(a, "generated/%s.data.npy", base)), &rows);
+	const float *x = read_npy(a, shared(a, arena_printf(a, "generated/%s.data.npy", base)), &shape);
 	const float *want = read_npy(a, shared(a, arena_printf(a, "generated/%s.out.npy", base)), &ignored);
 	if (x == NULL || want == NULL) {
 		suite_skip(name, "no models in DLC_TEST_DATA");
 		arena_free(a);
 		return;
 	}
-	Dag *d = frontend_load(a, shared(a, arena_printf(a, "generated/%s", name)), &(ModelArgs){ .batch = rows }, &err);
+	Dag *d =
+		frontend_load(a, shared(a, arena_printf(a, "generated/%s", name)), &(ModelArgs){ .batch = shape.dim[0] }, &err);
 	ck_assert_msg(d != NULL, "%s: %s\n%s", err.place, err.text, err.items);
 	void **out = evaluate(a, d, (const void *const[]){ x }, &err);
 	ck_assert_msg(out != NULL, "%s", err.text);

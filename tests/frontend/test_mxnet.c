@@ -5,6 +5,7 @@
 #include "evaluate.h"
 #include "folder.h"
 #include "mxnet_text.h"
+#include "real_files.h"
 
 #include "base/rng.h"
 #include "op/element.h"
@@ -264,25 +265,7 @@ END_TEST
 
 static const char *data_path(Arena *a, const char *name)
 {
-	const char *root = getenv("DLC_TEST_DATA");
-	return root != NULL ? arena_printf(a, "%s/models/mxnet/%s", root, name)
-	                    : arena_printf(a, SOURCE_ROOT "/../shared/models/mxnet/%s", name);
-}
-
-/* The numbers of a .npy file of f32, and their shape. */
-static const float *read_npy(Arena *a, const char *path, Shape *s)
-{
-	Bytes b;
-	ck_assert(file_read(a, path, 1 << 24, &b, NULL));
-	size_t head = 10 + (size_t)b.at[8] + 256u * b.at[9];
-	ck_assert_uint_lt(head, b.n);
-	const char *dims = strstr((const char *)b.at + 10, "'shape': (");
-	ck_assert_ptr_nonnull(dims);
-	*s = (Shape){ 0 };
-	char *end;
-	for (dims += 10; *dims != ')'; dims = end + strspn(end, ", "))
-		s->dim[s->rank++] = strtoll(dims, &end, 10);
-	return arena_copy(a, b.at + head, b.n - head);
+	return real_file(a, "mxnet", name);
 }
 
 static const struct {
@@ -307,7 +290,7 @@ START_TEST(networks_with_results)
 	const float *want = read_npy(a, data_path(a, arena_printf(a, "%s.out.npy", name)), &s);
 	Dag *d = frontend_load(a, path, &(ModelArgs){ .shape = &shape, .nshape = 1 }, &err);
 	ck_assert_msg(d != NULL, "%s: %s\n%s", err.place, err.text, err.items);
-	ck_assert(shape_eq(d->value.at[d->output.at[0]].shape, s));
+	ck_assert(x != NULL && want != NULL && shape_eq(d->value.at[d->output.at[0]].shape, s));
 	if (networks[_i].cheap && (!SANITIZED || _i == 1)) {
 		float **out = (float **)evaluate(a, d, (const void *const[]){ x }, &err), most = 0;
 		ck_assert_msg(out != NULL, "%s", err.text);

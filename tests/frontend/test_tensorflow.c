@@ -2,6 +2,7 @@
 #include "evaluate.h"
 #include "folder.h"
 #include "graph_text.h"
+#include "real_files.h"
 
 #include "base/rng.h"
 #include "frontend/node/operators.h"
@@ -113,22 +114,7 @@ END_TEST
 
 static const char *shared(Arena *a, const char *name)
 {
-	const char *data = getenv("DLC_TEST_DATA");
-	return arena_printf(a, "%s/models/tensorflow/%s", data != NULL ? data : SOURCE_ROOT "/../shared", name);
-}
-
-/* The f32 elements at the end of an .npy file; NULL: there is none. */
-static const float *read_npy(Arena *a, const char *path, int64_t *rows)
-{
-	Bytes b;
-	Err err = { 0 };
-	if (!file_read(a, path, 1 << 26, &b, &err) || b.n < 10)
-		return NULL;
-	size_t head = 10 + b.at[8] + 256u * b.at[9];
-	const char *shape = strstr((const char *)b.at + 10, "'shape': (");
-	ck_assert(shape != NULL && strstr((const char *)b.at + 10, "'<f4'") != NULL && head <= b.n);
-	*rows = strtoll(shape + strlen("'shape': ("), NULL, 10);
-	return arena_copy(a, b.at + head, b.n - head);
+	return real_file(a, "tensorflow", name);
 }
 
 static const char *const networks[] = { "mobilenet_025", "mixed_layers", "rnn" };
@@ -138,9 +124,9 @@ START_TEST(networks_give_tensorflows_results)
 {
 	Arena *a = arena_new();
 	Err err = { 0 };
-	int64_t rows = 0, ignored;
+	Shape shape, ignored;
 	const char *name = networks[_i / 2], *ending = _i % 2 == 0 ? ".frozen.pb" : "";
-	const float *x = read_npy(a, shared(a, arena_printf(a, "generated/%s.data.npy", name)), &rows);
+	const float *x = read_npy(a, shared(a, arena_printf(a, "generated/%s.data.npy", name)), &shape);
 	const float *want = read_npy(a, shared(a, arena_printf(a, "generated/%s.out.npy", name)), &ignored);
 	if (x == NULL || want == NULL) {
 		suite_skip(name, "no models in DLC_TEST_DATA");
@@ -148,7 +134,7 @@ START_TEST(networks_give_tensorflows_results)
 		return;
 	}
 	const char *path = shared(a, arena_printf(a, "generated/%s%s", name, ending));
-	Dag *d = frontend_load(a, path, &(ModelArgs){ .batch = rows }, &err);
+	Dag *d = frontend_load(a, path, &(ModelArgs){ .batch = shape.dim[0] }, &err);
 	ck_assert_msg(d != NULL, "%s: %s\n%s", err.place, err.text, err.items);
 	ck_assert_int_eq(d->input.n, 1);
 	void **out = evaluate(a, d, (const void *const[]){ x }, &err);
