@@ -2,6 +2,7 @@
 #include "archive_bytes.h"
 #include "evaluate.h"
 #include "folder.h"
+#include "real_files.h"
 
 #include "base/rng.h"
 #include "frontend/pytorch/aten.h"
@@ -61,6 +62,17 @@ static const struct {
 	{ FORWARD(
 		  "    n = ops.prim.NumToTensor(torch.size(x, 0))\n    return torch.reshape(x, [int(torch.mul(n, 3)), 2])\n"),
 		{ "f32[6,2]" } },
+	/* a diagonal is a view */
+	{ FORWARD("    y = torch.mul(x, 2)\n    _0 = torch.zero_(torch.diagonal(y, 1))\n    return y\n"),
+		{ "output: f32[2,6] = reshape(_0.gather)" } },
+	{ FORWARD("    return torch.equal(x, x)\n"), { "output: bool[] = cast" } },
+	{ FORWARD("    return torch.float_power(x, 2)\n"), { "output: f64[2,6]" } },
+	/* infinities are not close to a number, and integers have a relative distance, too */
+	{ FORWARD("    return torch.isclose(x, torch.relu(x))\n"), { "f32[] = {inf}", "= less(", "bool[2,6]" } },
+	{ FORWARD("    y = torch.to(x, 4)\n    return torch.isclose(y, y)\n"), { "i64[2,6]", "to=f32" } },
+	{ FORWARD("    w = torch.ones([1, 1, 3])\n"
+			  "    return torch._convolution_mode(torch.unsqueeze(x, 1), w, None, [1], \"same\", [1], 1)\n"),
+		{ "pads=[1,1]", "f32[2,1,6]" } },
 };
 
 START_TEST(scripts_become_dags)
@@ -78,6 +90,13 @@ START_TEST(scripts_become_dags)
 END_TEST
 
 #define PICKLE(text) text, sizeof text - 1
+#define TENS(text) text text text text text text text text text text
+/* An attribute: a list of 100 times a list of 100 times .. the empty list, six deep. */
+#define LEVEL(from, to) "]q" to "(" TENS(TENS("h" from)) "e"
+#define WIDE(name) \
+	"X\x01\0\0\0" name "]q\0" \
+	"0" LEVEL("\0", "\1") "0" LEVEL("\1", "\2") "0" LEVEL("\2", "\3") "0" LEVEL("\3", "\4") "0" LEVEL( \
+		"\4", "\5") "0" LEVEL("\5", "\6")
 
 static const struct {
 	const char *pickle;
@@ -92,7 +111,7 @@ static const struct {
 	{ PICKLE(EMPTY), FORWARD("    if torch.gt(torch.sum(x), 1):\n      y = x\n    else:\n      y = x\n    return y\n"),
 		"__torch__:4: its condition must be known when the model is compiled, but depends on the model's inputs" },
 	{ PICKLE(EMPTY), FORWARD("    while True:\n      pass\n    return x\n"),
-		"the program runs more than 524288 statements" },
+		"the program runs more than 4194304 statements and expressions" },
 	{ PICKLE(EMPTY), FORWARD("    return (self).forward(x, )\n"), "are nested more than" },
 	{ PICKLE(EMPTY), FORWARD("    ops.prim.RaiseException(\"no\")\n    return x\n"), "the program raises \"no\"" },
 	{ PICKLE(EMPTY), FORWARD("    return torch.dropout(x, 0.5, True)\n"), "call model.eval() before the export" },
@@ -116,8 +135,22 @@ static const struct {
 				   "X\x01\0\0\0"
 				   "0X\x03\0\0\0cpuK\x06tQK\0K\x02K\x03\x86K\x03K\x01\x86\x89}tR")),
 		FORWARD("    return torch.add(x, self.w)\n"), "its weight 'w' is in m/data/0, which the archive lacks" },
-	/* a list that holds itself is no endless result */
+	/* a list that holds itself is no endless result; nor one that holds another many times, which does so again .. */
 	{ PICKLE(HOLDS("X\x01\0\0\0w]q\0h\0a")), FORWARD("    return self.w\n"), "is nested more than 8 deep" },
+	{ PICKLE(HOLDS(WIDE("w"))), FORWARD("    return self.w\n"), "makes more than 33554432 elements" },
+	{ PICKLE(HOLDS(WIDE("v") WIDE("w"))), FORWARD("    return torch.eq(self.v, self.w)\n"),
+		"makes more than 33554432 elements" },
+	{ PICKLE(EMPTY),
+		FORWARD("    l = torch.mul([1], 1000000)\n    while True:\n      y = torch.sum(l)\n    return x\n"),
+		"makes more than 33554432 elements" },
+	{ PICKLE(EMPTY), FORWARD("    while True:\n      y = [" TENS(TENS(TENS("0,"))) "]\n    return x\n"),
+		"the program runs more than 4194304 statements and expressions" },
+	{ PICKLE(EMPTY), FORWARD("    return x" TENS(TENS(TENS(".a"))) "\n"), "is nested too deep" },
+	{ PICKLE(EMPTY),
+		FORWARD("    for i in range(-9223372036854775807, 9223372036854775807):\n      pass\n    return x\n"),
+		"it counts from" },
+	{ PICKLE(EMPTY), FORWARD("    return torch.linalg_norm(x, 2)\n"), "its norm 2 of matrices is not supported" },
+	{ PICKLE(EMPTY), FORWARD("    return torch.rot90(x, 1, [1, 1])\n"), "it turns dimension 1 into itself" },
 };
 
 START_TEST(scripts_are_refused)
@@ -157,6 +190,8 @@ static const struct {
 		"reduce_mean(x) axes=[1] keep=0", NULL },
 	{ PROGRAM(NODE("clamp.default", ARG("self", TENSOR("x")) "," ARG("min", "{\"as_float\":\"-Infinity\"}")), "y"),
 		"clip(x)", NULL },
+	/* without its optional arguments */
+	{ PROGRAM(NODE("rot90.default", ARG("self", TENSOR("x"))), "y"), "y: f32[6,2] = transpose(", NULL },
 	{ PROGRAM("", "x"), "x_out: f32[2,6] = identity(x)", NULL },
 	{ PROGRAM(NODE("foo.default", "") "," NODE("bar.x", ""), "y"), NULL,
 		"2 operators of this model are not supported" },
@@ -203,24 +238,7 @@ END_TEST
 
 static const char *shared(Arena *a, const char *name)
 {
-	const char *data = getenv("DLC_TEST_DATA");
-	return arena_printf(a, "%s/models/torch/generated/%s", data != NULL ? data : SOURCE_ROOT "/../shared", name);
-}
-
-/* The f32 elements of an .npy file and its dimensions; NULL: there is none. */
-static const float *read_npy(Arena *a, const char *path, Shape *out)
-{
-	Bytes b;
-	Err err = { 0 };
-	if (!file_read(a, path, 1 << 26, &b, &err) || b.n < 10)
-		return NULL;
-	size_t head = 10 + b.at[8] + 256u * b.at[9];
-	char *s = strstr((char *)(uintptr_t)b.at + 10, "'shape': (");
-	ck_assert(s != NULL && head <= b.n);
-	*out = shape_of(0, NULL);
-	for (s += strlen("'shape': ("); *s >= '0' && *s <= '9'; s += strspn(s, ", "))
-		out->dim[out->rank++] = strtoll(s, &s, 10);
-	return arena_copy(a, b.at + head, b.n - head);
+	return real_file(a, "torch/generated", name);
 }
 
 static const char *const networks[] = { "mixed_layers", "seq", "mobilenet_v3_small_05", "shufflenet_v2_x0_5" };
@@ -268,10 +286,6 @@ START_TEST(operators_are_documented)
 			const char *name = arena_printf(a, "`%.*s`", (int)strcspn(r->name, "!."), r->name);
 			ck_assert_msg(strstr((const char *)page.at, name) != NULL, "docs/pytorch.md lacks %s", name);
 		}
-	page.at = (const unsigned char *)"";
-	ck_assert_msg(file_read(a, SOURCE_ROOT "/docs/frontends.md", 1 << 20, &page, &err), "%s", err.text);
-	const char *count = arena_printf(a, "They stand for %d names of aten", aten_count());
-	ck_assert_msg(strstr((const char *)page.at, count) != NULL, "docs/frontends.md lacks \"%s\"", count);
 	arena_free(a);
 }
 END_TEST

@@ -389,6 +389,8 @@ int aten_values(Aten *n, const char *name, int **out)
 {
 	TorchValue x = aten_any(n, name);
 	size_t count = x.kind == TORCH_LIST || x.kind == TORCH_TUPLE ? x.list->n : 0;
+	if (!torch_spend(n->v, (int64_t)count))
+		count = 0;
 	*out = arena_array(n->v->im->arena, int, count + 1);
 	for (size_t k = 0; k < count; k++)
 		(*out)[k] = x.list->at[k].kind == TORCH_TENSOR ? torch_value(n->v, x.list->at[k].tensor) : DAG_NONE;

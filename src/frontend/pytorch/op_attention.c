@@ -65,7 +65,7 @@ static void import_sdpa(Aten *n)
 	aten_set(n, scaled_dot_product(n));
 }
 
-/* Forms of one device give the sums of rows, and what a training needs: nobody reads those. */
+/* A form of one device also gives results for the backward pass. They become None: inference does not read them. */
 static void import_sdpa_of_device(Aten *n)
 {
 	TorchValue all = torch_list(n->v->im->arena, TORCH_TUPLE);

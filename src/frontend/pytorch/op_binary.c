@@ -108,7 +108,12 @@ static void import_pow(Aten *n)
 {
 	TorchValue e = aten_any(n, "exponent");
 	int a, b;
-	DType t = operands(n, "self", "exponent", n->row->op != 0, &a, &b);
+	DType t = operands(n, "self", "exponent", false, &a, &b);
+	if (n->row->op != 0) { /* float_power computes in doubles */
+		t = F64;
+		a = aten_as(n, aten_any(n, "self"), t);
+		b = aten_as(n, e, t);
+	}
 	double p = torch_is_number(e) ? torch_number(e) : 0;
 	if (p == 2)
 		aten_set(n, node_call2(n->v, OP_mul, a, a));

@@ -102,7 +102,7 @@ static bool flatten(Aten *n, TorchValue x, int depth, Shape *s, TorchList *out)
 		s->rank = depth + 1;
 		s->dim[depth] = (int64_t)x.list->n;
 	}
-	if (s->dim[depth] != (int64_t)x.list->n)
+	if (s->dim[depth] != (int64_t)x.list->n || !torch_spend(n->v, (int64_t)x.list->n))
 		return false;
 	for (size_t k = 0; k < x.list->n; k++)
 		if (!flatten(n, x.list->at[k], depth + 1, s, out))

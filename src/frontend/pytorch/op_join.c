@@ -162,7 +162,7 @@ static void import_flip(Aten *n)
 static int rolled(Aten *n, int x, int axis, int64_t by)
 {
 	Shape s = node_val(n->v, x)->shape;
-	int64_t all = s.dim[axis], from = all > 0 ? ((-by) % all + all) % all : 0;
+	int64_t all = s.dim[axis], from = all > 0 ? (all - by % all) % all : 0;
 	if (from == 0)
 		return x;
 	int part[] = { node_slice(n->v, x, axis, from, all - from), node_slice(n->v, x, axis, 0, from) };
@@ -190,8 +190,11 @@ static void import_rot90(Aten *n)
 {
 	int64_t axes[ATEN_INTS], perm[DAG_MAX_RANK], k = ((aten_int(n, "k") % 4) + 4) % 4;
 	int x = aten_value(n, "self"), rank = node_val(n->v, x)->shape.rank;
-	aten_ints(n, "dims", 2, axes);
+	if (aten_ints(n, "dims", aten_given(n, "dims") ? 2 : -1, axes) == 0)
+		axes[1] = 1;
 	int a = node_axis(n->v, axes[0], rank), b = node_axis(n->v, axes[1], rank);
+	if (node_ok(n->v) && a == b)
+		node_fail(n->v, ERR_INPUT, "it turns dimension %d into itself", a);
 	for (int i = 0; i < rank; i++)
 		perm[i] = i == a ? b : i == b ? a : i;
 	if (!node_ok(n->v))
@@ -234,12 +237,12 @@ static void import_cross(Aten *n)
 	aten_set(n, node_call2(v, OP_sub, left, node_call2(v, OP_mul, rolled(n, a, axis, -2), rolled(n, b, axis, -1))));
 }
 
-/* A diagonal of two dimensions, which becomes the last one. */
+/* A diagonal of two dimensions, which becomes the last one: each (columns + 1)th element of them. It is a view. */
 static void import_diagonal(Aten *n)
 {
 	Visit *v = n->v;
-	int x = aten_value(n, "self"), m = 0;
-	Shape s = node_val(v, x)->shape, out = { .rank = 0 };
+	int m = 0;
+	Shape s = aten_shape(n, "self"), out = { .rank = 0 };
 	int64_t offset = aten_int(n, "offset"), perm[DAG_MAX_RANK];
 	int a = aten_axis(n, "dim1", s.rank), b = aten_axis(n, "dim2", s.rank);
 	if (node_ok(v) && (s.rank < 2 || a == b || offset < -INT32_MAX || offset > INT32_MAX))
@@ -255,17 +258,12 @@ static void import_diagonal(Aten *n)
 	perm[m] = b;
 	int64_t row = offset < 0 ? -offset : 0, column = offset > 0 ? offset : 0;
 	int64_t size = s.dim[a] - row < s.dim[b] - column ? s.dim[a] - row : s.dim[b] - column;
-	size = size < 0 ? 0 : size;
-	if (!torch_spend(v, size))
-		return;
-	int64_t *at = arena_array(v->im->arena, int64_t, size + 1);
-	for (int64_t i = 0; i < size; i++)
-		at[i] = (row + i) * s.dim[b] + column + i;
-	x = node_transpose(v, x, perm);
 	out.dim[out.rank++] = s.dim[a] * s.dim[b];
-	int in[] = { node_reshape(v, x, out), node_const(v, I64, shape_of(1, &size), at) };
-	Attr axis = attr_int("axis", out.rank - 1);
-	aten_set(n, node_call(v, OP_gather, in, 2, &axis, 1));
+	TorchValue y = torch_view_order(v, aten_tensor(n, "self"), perm);
+	y = torch_view_shape(v, y.tensor, out);
+	bool none = size <= 0;
+	aten_give(n, torch_view_part(v, y.tensor, out.rank - 1, none ? 0 : row * s.dim[b] + column, none ? 1 : s.dim[b] + 1,
+					 none ? 0 : size));
 }
 
 /* ---- blocks of channels and space */
@@ -382,7 +380,6 @@ const AtenRow torch_join_rows[] = {
 	{ "concatenate", "tensors:L dim:i=0", import_cat, 0 },
 	{ "stack", "tensors:L dim:i=0", import_stack, 0 },
 	{ "hstack", "tensors:L", import_hstack, 1 },
-
 	{ "vstack", "tensors:L", import_hstack, 0 },
 	{ "row_stack", "tensors:L", import_hstack, 0 },
 	{ "repeat", "self:T repeats:I", import_repeat, 0 },

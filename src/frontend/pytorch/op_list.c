@@ -10,6 +10,14 @@ static TorchList *list_of(Aten *n, const char *name)
 	return aten_any(n, name).list;
 }
 
+/* The same, where all elements are looked at: a loop over a long list is counted as elements that are made. */
+static TorchList *walked(Aten *n, const char *name)
+{
+	TorchList *l = list_of(n, name);
+	torch_spend(n->v, (int64_t)l->n);
+	return l;
+}
+
 /* The place of an element, counted from the end when negative; -1: it is outside, which is refused. */
 static int64_t place(Aten *n, const TorchList *l, int64_t at)
 {
@@ -127,13 +135,14 @@ static void import_pop(Aten *n)
 	if (!node_ok(n->v))
 		return;
 	aten_give(n, l->at[at]);
+	torch_spend(n->v, (int64_t)l->n - at);
 	memmove(&l->at[at], &l->at[at + 1], sizeof *l->at * (l->n - (size_t)at - 1));
 	l->n--;
 }
 
 static void import_insert(Aten *n)
 {
-	TorchList *l = list_of(n, "a");
+	TorchList *l = walked(n, "a");
 	int64_t at = aten_int(n, "i"), many = (int64_t)l->n;
 	at = at < 0 ? at + many : at;
 	at = at < 0 ? 0 : at > many ? many : at;
@@ -145,7 +154,7 @@ static void import_insert(Aten *n)
 
 static void import_reverse(Aten *n)
 {
-	TorchList *l = list_of(n, "a");
+	TorchList *l = walked(n, "a");
 	for (size_t k = 0; k < l->n / 2; k++) {
 		TorchValue x = l->at[k];
 		l->at[k] = l->at[l->n - 1 - k];
@@ -162,18 +171,19 @@ static void import_clear(Aten *n)
 
 static void import_contains(Aten *n)
 {
-	TorchValue a = aten_any(n, "a"), x = aten_any(n, "x");
-	bool found = false;
-	for (size_t k = 0; k < a.list->n && !found; k += a.kind == TORCH_DICT ? 2 : 1)
-		found = torch_equal(a.list->at[k], x);
+	const TorchList *l = walked(n, "a");
+	bool found = false, dict = aten_any(n, "a").kind == TORCH_DICT;
+	for (size_t k = 0; k < l->n && !found; k += dict ? 2 : 1)
+		found = torch_equal(n->v, l->at[k], aten_any(n, "x"));
+	aten_any(n, "x");
 	aten_give(n, torch_bool(found));
 }
 
 static void import_index(Aten *n)
 {
-	TorchList *l = list_of(n, "a");
+	TorchList *l = walked(n, "a");
 	for (size_t k = 0; k < l->n; k++)
-		if (torch_equal(l->at[k], aten_any(n, "x"))) {
+		if (torch_equal(n->v, l->at[k], aten_any(n, "x"))) {
 			aten_give(n, torch_int((int64_t)k));
 			return;
 		}
@@ -182,7 +192,7 @@ static void import_index(Aten *n)
 
 static void import_any(Aten *n)
 {
-	TorchList *l = list_of(n, "a");
+	TorchList *l = walked(n, "a");
 	bool all = n->row->op != 0, y = all;
 	for (size_t k = 0; k < l->n; k++) {
 		bool x = torch_is_number(l->at[k]) && torch_number(l->at[k]) != 0;
@@ -194,7 +204,7 @@ static void import_any(Aten *n)
 /* The least or the greatest number, or the sum, of a list. */
 static void import_extreme(Aten *n)
 {
-	TorchList *l = list_of(n, "a");
+	TorchList *l = walked(n, "a");
 	TorchValue y = torch_int(0);
 	for (size_t k = 0; k < l->n; k++) {
 		TorchValue x = l->at[k];
@@ -214,11 +224,12 @@ static void import_extreme(Aten *n)
 static void import_range(Aten *n)
 {
 	int64_t start = aten_given(n, "start") ? aten_int(n, "start") : 0, end = aten_int(n, "end");
-	int64_t step = aten_given(n, "step") ? aten_int(n, "step") : 1, many = 0;
-	if (step != 0)
+	int64_t step = aten_given(n, "step") ? aten_int(n, "step") : 1, many = 0, far = (int64_t)1 << 61;
+	bool fits = step != 0 && step > -far && start > -far && start < far && end > -far && end < far;
+	if (fits)
 		many = step > 0 ? (end > start ? (end - start - 1) / step + 1 : 0)
 		                : (start > end ? (start - end - 1) / -step + 1 : 0);
-	if (step == 0 || many > MOST_LISTED)
+	if (!fits || many > MOST_LISTED)
 		node_fail(n->v, ERR_UNSUPPORTED, "it counts from %lld to %lld", (long long)start, (long long)end);
 	TorchValue y = torch_list(n->v->im->arena, TORCH_LIST);
 	torch_spend(n->v, node_ok(n->v) ? many : 0);
@@ -231,10 +242,10 @@ static void import_range(Aten *n)
 
 static TorchValue *under(Aten *n)
 {
-	TorchList *l = list_of(n, "d");
+	TorchList *l = walked(n, "d");
 	TorchValue key = aten_any(n, "key");
 	for (size_t k = 0; k + 1 < l->n; k += 2)
-		if (torch_equal(l->at[k], key))
+		if (torch_equal(n->v, l->at[k], key))
 			return &l->at[k + 1];
 	return NULL;
 }
@@ -289,7 +300,7 @@ static void import_join(Aten *n)
 
 static void import_list_with_default(Aten *n)
 {
-	TorchList *l = list_of(n, "list"), *d = list_of(n, "defaults");
+	TorchList *l = walked(n, "list"), *d = list_of(n, "defaults");
 	TorchValue y = torch_list(n->v->im->arena, TORCH_LIST);
 	for (size_t k = 0; k < l->n; k++)
 		torch_push(n->v->im->arena, y.list, l->at[k].kind == TORCH_NONE && k < d->n ? d->at[k] : l->at[k]);

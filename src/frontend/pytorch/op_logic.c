@@ -87,17 +87,18 @@ static void shift(Aten *n)
 	aten_set(n, node_call(n->v, OP_bitcast, &bits, 1, &to, 1));
 }
 
+enum { NAN_ONLY, INFINITE, POSITIVE, NEGATIVE };
+
 /* Tests of floats; integers are finite. */
 static void test(Aten *n)
 {
 	int x = aten_floating(n, aten_value(n, "self"));
-	Attr attr = attr_int(n->row->op > 0 ? "negative" : "positive", 0);
-	if (n->row->op == 0)
+	const char *other = n->row->op == POSITIVE ? "negative" : "positive";
+	Attr attr = attr_int(other, 0);
+	if (n->row->op == NAN_ONLY)
 		aten_set(n, node_call1(n->v, OP_is_nan, x));
-	else if (n->row->op == 2)
-		aten_set(n, node_call1(n->v, OP_is_inf, x));
 	else
-		aten_set(n, node_call(n->v, OP_is_inf, &x, 1, &attr, 1));
+		aten_set(n, node_call(n->v, OP_is_inf, &x, 1, &attr, n->row->op == INFINITE ? 0 : 1));
 }
 
 static void import_isfinite(Aten *n)
@@ -107,22 +108,18 @@ static void import_isfinite(Aten *n)
 	aten_set(n, node_call1(n->v, OP_bit_not, odd));
 }
 
-static void import_isneginf(Aten *n)
-{
-	int x = aten_floating(n, aten_value(n, "self"));
-	Attr attr = attr_int("positive", 0);
-	aten_set(n, node_call(n->v, OP_is_inf, &x, 1, &attr, 1));
-}
-
-/* |a - b| <= atol + rtol |b| */
+/* a == b, or |a - b| <= atol + rtol |b| and a - b is finite */
 static void import_isclose(Aten *n)
 {
 	int a, b;
 	operands(n, &a, &b);
+	a = aten_floating(n, a);
+	b = aten_floating(n, b);
 	int room = node_with_number(n->v, OP_mul, node_call1(n->v, OP_abs, b), aten_float(n, "rtol"));
 	room = node_with_number(n->v, OP_add, room, aten_float(n, "atol"));
 	int gap = node_call1(n->v, OP_abs, node_call2(n->v, OP_sub, a, b));
-	int near = node_call2(n->v, OP_less_equal, gap, room);
+	int near = node_call2(n->v, OP_bit_and, node_call2(n->v, OP_less_equal, gap, room),
+		node_with_number(n->v, OP_less, gap, (double)INFINITY));
 	if (aten_flag(n, "equal_nan"))
 		near = node_call2(n->v, OP_bit_or, near,
 			node_call2(n->v, OP_bit_and, node_call1(n->v, OP_is_nan, a), node_call1(n->v, OP_is_nan, b)));
@@ -155,7 +152,8 @@ static void import_equal(Aten *n)
 	int x, y;
 	operands(n, &x, &y);
 	int same = node_cast(n->v, compared(n, EQ, x, y), I32);
-	aten_set(n, node_cast(n->v, node_call(n->v, OP_reduce_min, &same, 1, NULL, 0), BOOL));
+	Attr attr = attr_int("keep", 0);
+	aten_set(n, node_cast(n->v, node_call(n->v, OP_reduce_min, &same, 1, &attr, 1), BOOL));
 }
 
 const AtenRow torch_logic_rows[] = {
@@ -187,10 +185,10 @@ const AtenRow torch_logic_rows[] = {
 	{ "bitwise_right_shift!", "self:T other:*", shift, OP_shift_right },
 	{ "__lshift__", "self:T other:*", shift, OP_shift_left },
 	{ "__rshift__", "self:T other:*", shift, OP_shift_right },
-	{ "isnan", "self:T", test, 0 },
-	{ "isinf", "self:T", test, 2 },
-	{ "isposinf", "self:T", test, 1 },
-	{ "isneginf", "self:T", import_isneginf, 0 },
+	{ "isnan", "self:T", test, NAN_ONLY },
+	{ "isinf", "self:T", test, INFINITE },
+	{ "isposinf", "self:T", test, POSITIVE },
+	{ "isneginf", "self:T", test, NEGATIVE },
 	{ "isfinite", "self:T", import_isfinite, 0 },
 	{ "where.self", "condition:T self:* other:*", import_where, 0 },
 	{ "masked_fill!", "self:T mask:T value:*", import_masked_fill, 0 },

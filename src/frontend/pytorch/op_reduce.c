@@ -140,6 +140,8 @@ static int norm_of(Aten *n, int x, double p, const int64_t *axes, int count, boo
 	return node_with_number(v, OP_pow, sum, 1 / p);
 }
 
+enum { VECTOR = 1, MATRIX }; /* rows whose order is called ord; MATRIX: two dimensions have a norm of their own */
+
 static void import_norm(Aten *n)
 {
 	int64_t axes[DAG_MAX_RANK];
@@ -152,6 +154,8 @@ static void import_norm(Aten *n)
 		node_fail(n->v, ERR_UNSUPPORTED, "its norm '%.20s' is not supported", given.text);
 	x = node_cast(n->v, x, aten_type(n, "dtype", node_val(n->v, x)->type));
 	int count = axes_of(n, "dim", node_val(n->v, x)->shape.rank, axes);
+	if (n->row->op == MATRIX && count == 2 && torch_is_number(given))
+		node_fail(n->v, ERR_UNSUPPORTED, "its norm %g of matrices is not supported", p);
 	aten_set(n, norm_of(n, x, p, axes, count, aten_flag(n, "keepdim")));
 }
 
@@ -326,8 +330,8 @@ const AtenRow torch_reduce_rows[] = {
 	{ "count_nonzero", "self:T dim:I?", import_count_nonzero, 0 },
 	{ "norm", "self:T p:*=2 dim:I? keepdim:b=False dtype:i?", import_norm, 0 },
 	{ "frobenius_norm", DIMS, import_norm, 0 },
-	{ "linalg_vector_norm", "self:T ord:n=2 dim:I? keepdim:b=False dtype:i?", import_norm, 1 },
-	{ "linalg_norm", "self:T ord:*? dim:I? keepdim:b=False dtype:i?", import_norm, 1 },
+	{ "linalg_vector_norm", "self:T ord:n=2 dim:I? keepdim:b=False dtype:i?", import_norm, VECTOR },
+	{ "linalg_norm", "self:T ord:*? dim:I? keepdim:b=False dtype:i?", import_norm, MATRIX },
 	{ "var", "self:T unbiased:b", import_var, 0 },
 	{ "var.correction", "self:T dim:I? correction:n? keepdim:b=False", import_var, 0 },
 	{ "var.dim", "self:T dim:I? unbiased:b=True keepdim:b=False", import_var, 0 },

@@ -174,7 +174,7 @@ typedef enum { ADD, SUB, MUL, DIV, FLOORDIV, MOD, POW, MAX, MIN, AND, OR, XOR, S
 
 static bool whole(Arith op, int64_t a, int64_t b, int64_t *out)
 {
-	bool bad = false;
+	bool bad = false, up;
 	switch (op) {
 	case ADD: bad = __builtin_add_overflow(a, b, out); break;
 	case SUB: bad = __builtin_sub_overflow(a, b, out); break;
@@ -183,7 +183,8 @@ static bool whole(Arith op, int64_t a, int64_t b, int64_t *out)
 	case MOD:
 		if (b == 0 || (b == -1 && a == INT64_MIN))
 			return false;
-		*out = op == MOD ? (a % b + b) % b : a / b - (a % b != 0 && (a < 0) != (b < 0));
+		up = a % b != 0 && (a < 0) != (b < 0); /* C rounded up, to zero */
+		*out = op == MOD ? a % b + (up ? b : 0) : a / b - up;
 		break;
 	case MAX: *out = a > b ? a : b; break;
 	case MIN: *out = a < b ? a : b; break;
@@ -282,7 +283,7 @@ static void compare(Aten *n)
 	Order op = (Order)n->row->op;
 	if (op <= NE &&
 		!((a.kind == TORCH_TENSOR) != (b.kind == TORCH_TENSOR) && (torch_is_number(a) || torch_is_number(b)))) {
-		give_bool(n, torch_equal(a, b) == (op == EQ));
+		give_bool(n, torch_equal(n->v, a, b) == (op == EQ));
 		return;
 	}
 	double x = 0, y = 0;
@@ -309,7 +310,7 @@ static void compare(Aten *n)
 static void import_is(Aten *n)
 {
 	TorchValue a = aten_any(n, "a"), b = aten_any(n, "b");
-	bool same = a.kind == b.kind && torch_equal(a, b);
+	bool same = a.kind == b.kind && torch_equal(n->v, a, b);
 	if (a.kind == TORCH_TENSOR && b.kind == TORCH_TENSOR)
 		same = a.tensor == b.tensor;
 	give_bool(n, same == (n->row->op == 0));

@@ -215,6 +215,7 @@ const AtenRow torch_window_rows[] = {
 		"input:T weight:T bias:T? stride:I padding:I dilation:I transposed:b output_padding:I groups:i benchmark:_? "
 		"deterministic:_? cudnn_enabled:_? allow_tf32:_?",
 		import_convolution, 0 },
+	{ "_convolution_mode", CONV, import_conv, 0 },
 	{ "im2col", "self:T " WINDOW, import_im2col, 0 },
 	{ "col2im", "self:T output_size:I " WINDOW, import_col2im, 0 },
 	{ "unfold", "self:T dimension:i size:i step:i", import_unfold, 0 },

@@ -159,7 +159,11 @@ static ScriptExpr *atom(Parser *p)
 static ScriptExpr *postfix(Parser *p)
 {
 	ScriptExpr *e = atom(p);
-	while (e != NULL && (is_sign(p, ".") || is_sign(p, "(") || is_sign(p, "["))) {
+	for (int links = 1; e != NULL && (is_sign(p, ".") || is_sign(p, "(") || is_sign(p, "[")); links++) {
+		if (links > MOST_DEPTH) {
+			script_fail(&p->lex, "is nested too deep");
+			return NULL;
+		}
 		ScriptExpr *outer = new_expr(p, is_sign(p, ".") ? SCRIPT_ATTR : is_sign(p, "(") ? SCRIPT_CALL : SCRIPT_INDEX);
 		Parts list = { 0 };
 		vec_push(p->a, &list.part, e);

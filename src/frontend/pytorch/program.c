@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-enum { MOST_CALLS = 1 << 17, MOST_RESULTS = 256 };
+enum { MOST_CALLS = 1 << 17, MOST_RESULTS = 256, PART_COST = 64 };
 
 bool program_check(Visit *v, const NodeDef *node, size_t n)
 {
@@ -81,6 +81,7 @@ static void give(Program *p, Visit *v, const char *name, TorchValue x, int depth
 		add_result(p, v, name, torch_of(v, node_const(v, t, shape_of(0, NULL), data)).tensor);
 	} else if (x.kind == TORCH_LIST || x.kind == TORCH_TUPLE || x.kind == TORCH_DICT) {
 		bool dict = x.kind == TORCH_DICT;
+		torch_spend(v, PART_COST * (int64_t)x.list->n); /* lists that hold one list many times are small in a file */
 		for (size_t k = 0; k < x.list->n && node_ok(v); k += dict ? 2 : 1) {
 			const char *part = arena_printf(p->arena, "%s.%zu", name, k);
 			if (dict)

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_STEPS = 1 << 19, MOST_DEPTH = 1000, MOST_ARGS = 512 };
+enum { MOST_STEPS = 1 << 22, MOST_DEPTH = 1000, MOST_ARGS = 512 };
 
 /* One call of a function. */
 typedef struct Locals {
@@ -34,6 +34,13 @@ static bool refuse(Locals *c, int line, const char *fmt, ...)
 	vsnprintf(text, sizeof text, fmt, ap);
 	va_end(ap);
 	return import_refuse(c->v->im, ERR_UNSUPPORTED, "code %.120s:%d: %s", c->f->module, line, text);
+}
+
+/* Each statement, call and expression counts: a long list in a loop must not ask for all memory there is. */
+static bool count_step(Locals *c, int line)
+{
+	return ++c->s->steps <= MOST_STEPS ||
+	       refuse(c, line, "the program runs more than %d statements and expressions", MOST_STEPS);
 }
 
 static bool eval(Locals *c, const ScriptExpr *e, const char *as, TorchValue *out);
@@ -74,11 +81,13 @@ static bool attribute(Locals *c, int line, TorchValue of, const char *name, Torc
 		return refuse(c, line, "a %s has no attribute '%.60s'", torch_kind_name(of.kind), name);
 	TorchValue *x = torch_find(of.object->state, name);
 	if (x != NULL) {
-		const char *path = arena_printf(a, "%s%s%s", of.object->path, of.object->path[0] != 0 ? "." : "", name);
-		if (x->kind == TORCH_OBJECT && x->object->path[0] == 0)
-			x->object->path = path;
-		if (x->kind == TORCH_TENSOR && x->tensor->saved != NULL && x->tensor->name == NULL)
-			x->tensor->name = path;
+		bool object = x->kind == TORCH_OBJECT && x->object->path[0] == 0;
+		bool weight = x->kind == TORCH_TENSOR && x->tensor->saved != NULL && x->tensor->name == NULL;
+		if (object || weight) {
+			const char *before = of.object->path;
+			const char *path = arena_printf(a, "%s%s%.1000s", before, before[0] != 0 ? "." : "", name);
+			*(object ? &x->object->path : &x->tensor->name) = path;
+		}
 		*out = *x;
 		return true;
 	}
@@ -351,6 +360,8 @@ static bool eval_kind(Locals *c, const ScriptExpr *e, const char *as, TorchValue
 static bool eval(Locals *c, const ScriptExpr *e, const char *as, TorchValue *out)
 {
 	*out = torch_none();
+	if (!count_step(c, e->line))
+		return false;
 	if (++c->s->depth > MOST_DEPTH)
 		return refuse(c, e->line, "calls and expressions are nested more than %d deep", MOST_DEPTH);
 	bool ok = eval_kind(c, e, as, out);
@@ -432,8 +443,8 @@ static bool run_statement(Locals *c, const ScriptStmt *s)
 {
 	TorchValue x;
 	bool yes = false;
-	if (++c->s->steps > MOST_STEPS)
-		return refuse(c, s->line, "the program runs more than %d statements", MOST_STEPS);
+	if (!count_step(c, s->line))
+		return false;
 	switch (s->kind) {
 	case SCRIPT_DO_ASSIGN: return run_assign(c, s);
 	case SCRIPT_DO_EXPR: return eval(c, s->expr, "", &x);
@@ -469,8 +480,8 @@ bool script_call(Script *s, Visit *v, const ScriptItem *f, const char *path, con
 	Locals c = { .s = s, .v = v, .f = f, .path = path, .names = names_new(s->program->arena), .result = torch_none() };
 	size_t place = 0;
 	*out = torch_none();
-	if (++s->steps > MOST_STEPS)
-		return refuse(&c, f->line, "the program runs more than %d statements", MOST_STEPS);
+	if (!count_step(&c, f->line))
+		return false;
 	for (size_t k = 0; k < in->n; k++) {
 		const char *name = in->name[k];
 		if (name == NULL && place < f->narg)

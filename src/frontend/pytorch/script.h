@@ -12,7 +12,7 @@ typedef struct Script {
 	const ScriptItem *forward;
 	VEC(ScriptFile *) file; /* those parsed so far */
 	Names *files;           /* module -> file */
-	int64_t steps;          /* statements so far */
+	int64_t steps;          /* statements, calls and expressions so far */
 	int depth;              /* of evaluations inside each other */
 } Script;
 

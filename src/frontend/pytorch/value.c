@@ -1,5 +1,5 @@
 /* Values of a PyTorch program; value.h says what they are. */
-#include "frontend/pytorch/value.h"
+#include "frontend/pytorch/aten.h"
 
 #include <string.h>
 
@@ -68,16 +68,16 @@ TorchValue *torch_find(const TorchList *pairs, const char *key)
 	return NULL;
 }
 
-/* Lists may hold each other: what is nested too deep is not equal. */
-static bool equal_at(TorchValue a, TorchValue b, int depth)
+/* Lists may hold each other: what is nested too deep is not equal, and elements that are compared are counted. */
+static bool equal_at(Visit *v, TorchValue a, TorchValue b, int depth)
 {
 	if (torch_is_number(a) && torch_is_number(b))
 		return a.kind != TORCH_FLOAT && b.kind != TORCH_FLOAT ? a.i == b.i : torch_number(a) == torch_number(b);
 	bool lists = a.kind == TORCH_LIST || a.kind == TORCH_TUPLE;
 	if (lists && (b.kind == TORCH_LIST || b.kind == TORCH_TUPLE)) {
-		bool same = a.list->n == b.list->n && depth < 16;
+		bool same = a.list->n == b.list->n && depth < 16 && torch_spend(v, (int64_t)a.list->n);
 		for (size_t k = 0; same && k < a.list->n; k++)
-			same = equal_at(a.list->at[k], b.list->at[k], depth + 1);
+			same = equal_at(v, a.list->at[k], b.list->at[k], depth + 1);
 		return same;
 	}
 	if (a.kind != b.kind)
@@ -90,9 +90,9 @@ static bool equal_at(TorchValue a, TorchValue b, int depth)
 	       (a.kind == TORCH_OBJECT && a.object == b.object) || (a.kind == TORCH_DICT && a.list == b.list);
 }
 
-bool torch_equal(TorchValue a, TorchValue b)
+bool torch_equal(Visit *v, TorchValue a, TorchValue b)
 {
-	return equal_at(a, b, 0);
+	return equal_at(v, a, b, 0);
 }
 
 const char *torch_kind_name(TorchKind k)
