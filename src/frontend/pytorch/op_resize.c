@@ -140,30 +140,25 @@ static void import_upsample(Aten *n)
 #define TO "input:T output_size:I"
 #define TO_CORNERS "input:T output_size:I align_corners:b"
 
+/* The form that scripts and programs call, with a size or factors, and the one below it. */
+#define BOTH(name, vec, plain, op) \
+	{ name ".vec", vec, import_upsample, op }, \
+	{ \
+		name, plain, import_upsample, op \
+	}
+
 const AtenRow torch_resize_rows[] = {
-	{ "upsample_nearest1d.vec", SIZED, import_upsample, 1 },
-	{ "upsample_nearest2d.vec", SIZED, import_upsample, 2 },
-	{ "upsample_nearest3d.vec", SIZED, import_upsample, 3 },
-	{ "upsample_nearest1d", TO ONE, import_upsample, 1 },
-	{ "upsample_nearest2d", TO TWO, import_upsample, 2 },
-	{ "upsample_nearest3d", TO THREE, import_upsample, 3 },
-	{ "_upsample_nearest_exact1d.vec", SIZED, import_upsample, 11 },
-	{ "_upsample_nearest_exact2d.vec", SIZED, import_upsample, 12 },
-	{ "_upsample_nearest_exact3d.vec", SIZED, import_upsample, 13 },
-	{ "_upsample_nearest_exact1d", TO ONE, import_upsample, 11 },
-	{ "_upsample_nearest_exact2d", TO TWO, import_upsample, 12 },
-	{ "_upsample_nearest_exact3d", TO THREE, import_upsample, 13 },
-	{ "upsample_linear1d.vec", SIZED_CORNERS, import_upsample, 21 },
-	{ "upsample_bilinear2d.vec", SIZED_CORNERS, import_upsample, 22 },
-	{ "upsample_trilinear3d.vec", SIZED_CORNERS, import_upsample, 23 },
-	{ "upsample_linear1d", TO_CORNERS ONE, import_upsample, 21 },
-	{ "upsample_bilinear2d", TO_CORNERS TWO, import_upsample, 22 },
-	{ "upsample_trilinear3d", TO_CORNERS THREE, import_upsample, 23 },
-	{ "upsample_bicubic2d.vec", SIZED_CORNERS, import_upsample, 32 },
-	{ "upsample_bicubic2d", TO_CORNERS TWO, import_upsample, 32 },
-	{ "_upsample_bilinear2d_aa.vec", SIZED_CORNERS, import_upsample, 42 },
-	{ "_upsample_bilinear2d_aa", TO_CORNERS TWO, import_upsample, 42 },
-	{ "_upsample_bicubic2d_aa.vec", SIZED_CORNERS, import_upsample, 52 },
-	{ "_upsample_bicubic2d_aa", TO_CORNERS TWO, import_upsample, 52 },
+	BOTH("upsample_nearest1d", SIZED, TO ONE, 1),
+	BOTH("upsample_nearest2d", SIZED, TO TWO, 2),
+	BOTH("upsample_nearest3d", SIZED, TO THREE, 3),
+	BOTH("_upsample_nearest_exact1d", SIZED, TO ONE, 11),
+	BOTH("_upsample_nearest_exact2d", SIZED, TO TWO, 12),
+	BOTH("_upsample_nearest_exact3d", SIZED, TO THREE, 13),
+	BOTH("upsample_linear1d", SIZED_CORNERS, TO_CORNERS ONE, 21),
+	BOTH("upsample_bilinear2d", SIZED_CORNERS, TO_CORNERS TWO, 22),
+	BOTH("upsample_trilinear3d", SIZED_CORNERS, TO_CORNERS THREE, 23),
+	BOTH("upsample_bicubic2d", SIZED_CORNERS, TO_CORNERS TWO, 32),
+	BOTH("_upsample_bilinear2d_aa", SIZED_CORNERS, TO_CORNERS TWO, 42),
+	BOTH("_upsample_bicubic2d_aa", SIZED_CORNERS, TO_CORNERS TWO, 52),
 	{ NULL, NULL, NULL, 0 },
 };
