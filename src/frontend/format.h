@@ -33,6 +33,8 @@ typedef struct Format {
 	Dag *(*load)(Arena *a, const char *model, Bytes file, const ModelArgs *args, Err *err);
 	/* The operators that it reads (frontend/node/operators.h), for docs/operators.md; the rest is NULL. */
 	const struct NodeFormat *node[FORMAT_NODES];
+	/* All names of its operators, with repetitions. NULL: the rows of `node` have them. */
+	const char **(*names)(Arena *a, int *n);
 	/* NULL: the format is read only. */
 	bool (*write)(Text *out, const Dag *d, Err *err);
 	/* The file of a single tensor, as test data comes; data may be borrowed from `file`. NULL: there is none. */

@@ -30,7 +30,6 @@ static const struct {
 	{ "Caffe", "24" },
 	{ "Caffe2", "16" },
 	{ "CoreML", "25" },
-	{ "TorchScript", "293" },
 	{ "PyTorch", "293" },
 };
 
@@ -39,42 +38,54 @@ static int by_name(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* The names of a format's rows, each once, in order. */
-static const char **names_of(Arena *a, const NodeFormat *f, int *n)
+static const char **names_of_rows(Arena *a, const NodeFormat *f, int *n)
 {
 	VEC(const char *) all = { 0 };
 	for (const NodeRow *const *list = f->lists; *list != NULL; list++)
 		for (const NodeRow *r = *list; r->name != NULL; r++)
 			vec_push(a, &all, r->name);
-	qsort(all.at, all.n, sizeof *all.at, by_name);
-	*n = 0;
-	for (size_t k = 0; k < all.n; k++)
-		if (k == 0 || strcmp(all.at[k], all.at[k - 1]) != 0)
-			all.at[(*n)++] = all.at[k];
+	*n = (int)all.n;
 	return all.at;
 }
 
-static const char *tvm_of(const NodeFormat *f)
+/* The names of a format's operators, each once, in order. */
+typedef struct NameTable {
+	const char *format, **at;
+	int n;
+} NameTable;
+
+static NameTable names_of(Arena *a, const Format *f, const NodeFormat *node)
+{
+	int n, m = 0;
+	const char **all = f->names != NULL ? f->names(a, &n) : names_of_rows(a, node, &n);
+	qsort(all, (size_t)n, sizeof *all, by_name);
+	for (int k = 0; k < n; k++)
+		if (k == 0 || strcmp(all[k], all[m - 1]) != 0)
+			all[m++] = all[k];
+	return (NameTable){ node->name, all, m };
+}
+
+static const char *tvm_of(const char *format)
 {
 	for (int k = 0; k < LEN(others); k++)
-		if (strcmp(others[k].format, f->name) == 0)
+		if (strcmp(others[k].format, format) == 0)
 			return others[k].tvm;
 	return "-";
 }
 
 /* Calls `each` for all formats that have rows. */
-static void each_format(Text *t, void (*each)(Text *t, const NodeFormat *f))
+static void each_format(Text *t, void (*each)(Text *t, const NameTable *f))
 {
 	for (int k = 0; k < LEN(formats); k++)
-		for (int i = 0; i < FORMAT_NODES && formats[k]->node[i] != NULL; i++)
-			each(t, formats[k]->node[i]);
+		for (int i = 0; i < FORMAT_NODES && formats[k]->node[i] != NULL; i++) {
+			NameTable names = names_of(t->arena, formats[k], formats[k]->node[i]);
+			each(t, &names);
+		}
 }
 
-static void count(Text *t, const NodeFormat *f)
+static void count(Text *t, const NameTable *f)
 {
-	int n;
-	names_of(t->arena, f, &n);
-	text_add(t, "| %s | %d | %s |\n", f->name, n, tvm_of(f));
+	text_add(t, "| %s | %d | %s |\n", f->format, f->n, tvm_of(f->format));
 }
 
 START_TEST(counts_stand_beside_those_of_tvm)
@@ -88,15 +99,13 @@ START_TEST(counts_stand_beside_those_of_tvm)
 END_TEST
 
 /* A row for each format and number of names. */
-static void list(Text *t, const NodeFormat *f)
+static void list(Text *t, const NameTable *f)
 {
 	enum { IN_ROW = 16 };
-	int n;
-	const char **name = names_of(t->arena, f, &n);
-	for (int k = 0; k < n; k += IN_ROW) {
-		text_add(t, "| %s |", f->name);
-		for (int i = k; i < n && i < k + IN_ROW; i++)
-			text_add(t, "%s `%s`", i > k ? "," : "", name[i]);
+	for (int k = 0; k < f->n; k += IN_ROW) {
+		text_add(t, "| %s |", f->format);
+		for (int i = k; i < f->n && i < k + IN_ROW; i++)
+			text_add(t, "%s `%s`", i > k ? "," : "", f->at[i]);
 		text_add(t, " |\n");
 	}
 }

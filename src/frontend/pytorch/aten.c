@@ -46,20 +46,18 @@ bool aten_has(const char *name)
 	return false;
 }
 
-int aten_count(void)
+const char **aten_names(Arena *a, int *n)
 {
-	int count = 0;
-	bool inplace;
+	VEC(const char *) all = { 0 };
 	for (const AtenRow *const *l = torch_rows; *l != NULL; l++)
 		for (const AtenRow *r = *l; r->name != NULL; r++) {
-			bool first = true;
-			size_t n = strcspn(r->name, "!.");
-			for (const AtenRow *const *m = torch_rows; first && m <= l; m++)
-				for (const AtenRow *s = *m; s->name != NULL && s != r && first; s++)
-					first = !is_named(s, r->name, n, &inplace);
-			count += first ? r->name[n] == '!' ? 2 : 1 : 0;
+			int length = (int)strcspn(r->name, "!.");
+			vec_push(a, &all, arena_printf(a, "%.*s", length, r->name));
+			if (r->name[length] == '!')
+				vec_push(a, &all, arena_printf(a, "%.*s_", length, r->name));
 		}
-	return count;
+	*n = (int)all.n;
+	return all.at;
 }
 
 /* ---- whether arguments fit a row */

@@ -172,4 +172,6 @@ const Format format_pytorch = {
 	.doc = "PyTorch programs (.pt2, TorchScript .pt)",
 	.recognise = recognise,
 	.load = load,
+	.node = { &format },
+	.names = aten_names,
 };
