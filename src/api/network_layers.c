@@ -141,23 +141,13 @@ DlcValue dlc_builder_upsample(DlcBuilder *b, const char *name, DlcValue x, const
 
 /* ---- products */
 
-/* Activations that halve what they get want products twice as large. */
-static double gain_before(const char *activation)
-{
-	static const char *const bounded[] = { "linear", "sigmoid", "tanh", "softmax", "hard_sigmoid", "softsign" };
-	for (size_t k = 0; activation != NULL && k < sizeof bounded / sizeof *bounded; k++)
-		if (strcmp(activation, bounded[k]) == 0)
-			return 1;
-	return activation != NULL ? 2 : 1;
-}
-
 static Act add_dense(Making *m, DlcValue x, const DlcDense *o)
 {
 	Act in = builder_value(m, x, "input");
 	if (!given(m, o))
 		return in;
 	DenseLayer d = { .out = o->units,
-		.gain = gain_before(o->activation),
+		.gain = net_gain_before(o->activation),
 		.unbiased = o->no_bias != 0,
 		.weight = builder_optional(m, o->weight, "weight"),
 		.bias = builder_optional(m, o->bias, "bias") };

@@ -465,6 +465,31 @@ END_TEST
 
 /* ---- memory */
 
+/* Both have the same statistics drawn behind them, as their values are nearly the same. */
+START_TEST(gelu_is_as_large_by_tanh)
+{
+	static const char *const activation[] = { "gelu", "gelu_tanh" };
+	float *y[2];
+	Site s[2];
+	for (int k = 0; k < 2; k++) {
+		s[k] = open_site(NULL);
+		DlcValue x = dlc_builder_input(s[k].b, "x", f32, 2, DIM(1, 64));
+		x = dlc_builder_dense(s[k].b, "d", x, &(DlcDense){ .units = 16, .activation = activation[k] });
+		dlc_builder_output(s[k].b, "y", dlc_builder_batch_norm(s[k].b, "n", x, NULL));
+		DlcNetwork *n = finished(&s[k]);
+		float input[64];
+		for (int i = 0; i < 64; i++)
+			input[i] = sinf((float)i);
+		y[k] = run_network(s[k].arena, n, input, 64, 16);
+		dlc_network_close(n);
+	}
+	for (int i = 0; i < 16; i++)
+		ck_assert_msg(fabsf(y[0][i] - y[1][i]) < 0.01f, "%g, not %g", (double)y[1][i], (double)y[0][i]);
+	close_site(&s[0]);
+	close_site(&s[1]);
+}
+END_TEST
+
 static DlcFault build_all(DlcSession *session, DlcFailure *why)
 {
 	DlcBuilder *b = NULL;
@@ -518,6 +543,7 @@ int main(void)
 	tcase_add_test(tc, attention_computes_its_formula);
 	tcase_add_loop_test(tc, a_layer_computes_its_formula, 0, 8);
 	tcase_add_test(tc, drawn_weights_keep_values_in_range);
+	tcase_add_test(tc, gelu_is_as_large_by_tanh);
 	tcase_add_test(tc, memory_runs_out_at_any_moment);
 	int failed = run_suite("network_builder", tc);
 	char line[128];

@@ -73,6 +73,21 @@ bool net_has_activation(const char *kind)
 	return strcmp(kind, "softmax") == 0 || node_has_activation(kind);
 }
 
+/* Whether results stay near zero, whatever comes. */
+static bool is_bounded(const char *kind)
+{
+	static const char *const bounded[] = { "sigmoid", "hard_sigmoid", "tanh", "scaled_tanh", "softsign", "softmax" };
+	for (size_t k = 0; k < sizeof bounded / sizeof *bounded; k++)
+		if (strcmp(kind, bounded[k]) == 0)
+			return true;
+	return false;
+}
+
+double net_gain_before(const char *kind)
+{
+	return kind == NULL || strcmp(kind, "linear") == 0 || is_bounded(kind) ? 1 : 2;
+}
+
 Act net_activate(Net *net, const char *name, Act x, const char *kind, const double *given)
 {
 	if (!net_ok(net))
@@ -92,7 +107,6 @@ Act net_activate(Net *net, const char *name, Act x, const char *kind, const doub
 	if (given != NULL && (!isfinite(given[0]) || !isfinite(given[1])))
 		node_fail(v, ERR_USAGE, "its numbers %g and %g must be finite", given[0], given[1]);
 	int y = given != NULL ? node_activate_with(v, x.value, kind, given[0], given[1]) : node_activate(v, x.value, kind);
-	bool bounded = strstr(kind, "sigmoid") != NULL || strstr(kind, "tanh") != NULL || strcmp(kind, "softsign") == 0;
 	return net_named(net, name, y, before,
-		strcmp(kind, "linear") == 0 ? x.square : bounded && x.square > 0.3 ? 0.3 : x.square / 2);
+		strcmp(kind, "linear") == 0 ? x.square : is_bounded(kind) && x.square > 0.3 ? 0.3 : x.square / 2);
 }

@@ -97,6 +97,8 @@ Act net_causal_mask(Net *net, const char *name, int64_t tokens, int64_t keys);
 
 /* By the names of frontend/node/activate.h, and softmax over the last dimension. given: alpha and beta, or NULL. */
 bool net_has_activation(const char *kind);
+/* The gain of a dense layer before it, or before none (NULL): 2 where it halves mean squares. */
+double net_gain_before(const char *kind);
 Act net_activate(Net *net, const char *name, Act x, const char *kind, const double *given);
 
 #endif
