@@ -79,4 +79,62 @@ static inline CoremlWeight *floats(Arena *a, const float *x, size_t n)
 	return w;
 }
 
+/* ---- ML programs */
+
+static inline MilType *mil_type(Arena *a, int code, int rank, const int64_t *dim)
+{
+	MilType *t = arena_new_of(a, MilType);
+	t->tensorType = arena_new_of(a, MilTensorType);
+	*t->tensorType = (MilTensorType){ .dataType = code, .rank = rank };
+	for (int k = 0; k < rank; k++) {
+		MilDimension d = { .constant = arena_new_of(a, MilSize) };
+		d.constant->size = dim[k];
+		d.constant->has = 1;
+		vec_push(a, &t->tensorType->dimensions, d);
+	}
+	return t;
+}
+
+enum { MIL_BOOL = 1, MIL_F32 = 11, MIL_I32 = 23 };
+
+/* A tensor whose numbers stand in the program: floats, or integers and truth values. */
+static inline MilValue *mil_numbers(Arena *a, MilType *type, const double *x, int n)
+{
+	MilValue *v = arena_new_of(a, MilValue);
+	MilTensor *t = arena_new_of(a, MilTensor);
+	*v = (MilValue){ .type = type, .immediateValue = arena_new_of(a, MilImmediate) };
+	v->immediateValue->tensor = t;
+	t->floats = type->tensorType->dataType == MIL_F32 ? arena_new_of(a, MilFloats) : NULL;
+	t->ints = t->floats == NULL ? arena_new_of(a, MilInts) : NULL;
+	for (int k = 0; k < n; k++) {
+		if (t->floats != NULL)
+			vec_push(a, &t->floats->values, (float)x[k]);
+		else
+			vec_push(a, &t->ints->values, (int64_t)x[k]);
+	}
+	return v;
+}
+
+/* A parameter that is a value of that name, or `value` where the name is NULL. */
+static inline void mil_add_input(Arena *a, MilOperation *op, const char *key, const char *name, MilValue *value)
+{
+	MilArgument *arg = arena_new_of(a, MilArgument);
+	vec_push(a, &arg->arguments, ((MilBinding){ .name = name, .value = value }));
+	vec_push(a, &op->inputs, ((MilInput){ .key = key, .value = arg }));
+}
+
+/* A model of one function, whose results the block names. */
+static inline Bytes mil_model(Arena *a, const char *opset, MilBlock *block, MilNamed *in, int nin)
+{
+	MilFunction fn = { .opset = opset };
+	MilProgram p = { .version = 1 };
+	CoremlModel m = { .specificationVersion = 8, .description = arena_new_of(a, CoremlDescription) };
+	for (int k = 0; k < nin; k++)
+		vec_push(a, &fn.inputs, in[k]);
+	vec_push(a, &fn.block_specializations, ((MilSpecialization){ .key = opset, .value = block }));
+	vec_push(a, &p.functions, ((MilFunctionEntry){ .key = "main", .value = &fn }));
+	m.mlProgram = bytes_of(a, &MilProgram_message, &p);
+	return bytes_of(a, &CoremlModel_message, &m);
+}
+
 #endif

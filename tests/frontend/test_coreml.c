@@ -154,6 +154,80 @@ START_TEST(images_are_preprocessed)
 }
 END_TEST
 
+/* A shape of other channels: the scaler has numbers for those of the file only. */
+START_TEST(images_have_their_channels)
+{
+	Arena *a = arena_new();
+	Err err = { 0 };
+	Made m;
+	CoremlScaler s = { .channelScale = 2 };
+	make(&m, a, 4);
+	vec_push(a, &m.about.input, array_of(a, "x", 0, NULL));
+	CoremlType *t = m.about.input.at[0].type;
+	t->multiArrayType = NULL;
+	t->imageType = arena_new_of(a, CoremlImage);
+	*t->imageType = (CoremlImage){ .width = 2, .height = 2, .colorSpace = 20 };
+	vec_push(a, &m.about.output, array_of(a, "y", 0, NULL));
+	vec_push(a, &m.net.preprocessing, ((CoremlPreprocessing){ .featureName = "x", .scaler = &s }));
+	add_layer(&m, 670, "x", "y", NULL);
+	ShapeArg shape = { "x", shape_of(4, (int64_t[]){ 1, 300, 2, 2 }) };
+	ck_assert(
+		frontend_load_bytes(a, "m.mlmodel", made(&m), &(ModelArgs){ .shape = &shape, .nshape = 1 }, &err) == NULL);
+	ck_assert_msg(strstr(err.text, "is an image of 3 channels") != NULL, "%s", err.text);
+	arena_free(a);
+}
+END_TEST
+
+/* ---- operators of programs */
+
+/* The function y = op(x), whose parameters but x are there already. */
+static Dag *load_operator(Arena *a, const char *opset, MilOperation *op, MilType *x)
+{
+	Err err = { 0 };
+	MilBlock block = { .has = 0 };
+	mil_add_input(a, op, "x", "x", NULL);
+	vec_push(a, &op->outputs, ((MilNamed){ .name = "y", .type = x }));
+	vec_push(a, &block.operations, *op);
+	vec_push(a, &block.outputs, "y");
+	Bytes b = mil_model(a, opset, &block, &(MilNamed){ .name = "x", .type = x }, 1);
+	Dag *d = frontend_load_bytes(a, "m.mlmodel", b, NULL, &err);
+	ck_assert_msg(d != NULL, "%s\n%s", err.text, err.items);
+	return d;
+}
+
+/* A box from -1.5 to 0.5 of rows 2 and 4: iOS 15 reads the edge, iOS 16 pads with 0. */
+START_TEST(boxes_reach_out_of_the_image)
+{
+	static const float x[] = { 2, 4 }, want[2][3] = { { 2, 2, 3 }, { 0, 1, 3 } };
+	Arena *a = arena_new();
+	MilOperation op = { .type = "crop_resize" };
+	MilType *box = mil_type(a, MIL_F32, 5, (int64_t[]){ 1, 1, 4, 1, 1 });
+	mil_add_input(a, &op, "roi", NULL, mil_numbers(a, box, (double[]){ -1.5, 0, 0.5, 0 }, 4));
+	mil_add_input(a, &op, "target_height", NULL, mil_numbers(a, mil_type(a, MIL_I32, 0, NULL), (double[]){ 3 }, 1));
+	MilValue *mode = arena_new_of(a, MilValue);
+	*mode = (MilValue){ .type = mil_type(a, 2, 0, NULL), .immediateValue = arena_new_of(a, MilImmediate) };
+	mode->immediateValue->tensor = arena_new_of(a, MilTensor);
+	mode->immediateValue->tensor->strings = arena_new_of(a, MilStrings);
+	vec_push(a, &mode->immediateValue->tensor->strings->values, "STRICT_ALIGN_CORNERS");
+	mil_add_input(a, &op, "sampling_mode", NULL, mode);
+	MilType *image = mil_type(a, MIL_F32, 4, (int64_t[]){ 1, 1, 2, 1 });
+	const float *y = run(a, load_operator(a, _i == 0 ? "CoreML5" : "CoreML6", &op, image), x);
+	for (int k = 0; k < 3; k++)
+		ck_assert_msg(fabsf(y[k] - want[_i][k]) < 1e-6f, "%d %d: %g", _i, k, (double)y[k]);
+	arena_free(a);
+}
+END_TEST
+
+/* keep_dims is false where it is absent. */
+START_TEST(places_drop_their_axis)
+{
+	Arena *a = arena_new();
+	MilOperation op = { .type = "reduce_argmax" };
+	check_shape(load_operator(a, "CoreML5", &op, mil_type(a, MIL_F32, 2, (int64_t[]){ 4, 3 })), "4");
+	arena_free(a);
+}
+END_TEST
+
 /* ---- real files */
 
 static const char *shared(Arena *a, const char *name)
@@ -250,14 +324,7 @@ END_TEST
 /* A folder of a package, whose model is y = x + w, with w at an offset of a file of weights. */
 static Bytes program(Arena *a, const char *file, int64_t offset)
 {
-	MilSize *size = arena_new_of(a, MilSize);
-	MilType *type = arena_new_of(a, MilType);
-	MilDimension dim = { .constant = size };
-	type->tensorType = arena_new_of(a, MilTensorType);
-	size->size = 3;
-	type->tensorType->dataType = 11;
-	type->tensorType->rank = 1;
-	vec_push(a, &type->tensorType->dimensions, dim);
+	MilType *type = mil_type(a, MIL_F32, 1, (int64_t[]){ 3 });
 	MilBlob *blob = arena_new_of(a, MilBlob);
 	*blob = (MilBlob){ .fileName = file, .offset = offset };
 	MilValue *value = arena_new_of(a, MilValue);
@@ -266,24 +333,13 @@ static Bytes program(Arena *a, const char *file, int64_t offset)
 	vec_push(a, &w.outputs, ((MilNamed){ .name = "w", .type = type }));
 	vec_push(a, &w.attributes, ((MilAttribute){ .key = "val", .value = value }));
 	vec_push(a, &add.outputs, ((MilNamed){ .name = "y", .type = type }));
-	for (int k = 0; k < 2; k++) {
-		MilArgument *arg = arena_new_of(a, MilArgument);
-		vec_push(a, &arg->arguments, ((MilBinding){ .name = k == 0 ? "x" : "w" }));
-		vec_push(a, &add.inputs, ((MilInput){ .key = k == 0 ? "x" : "y", .value = arg }));
-	}
-	MilBlock *block = arena_new_of(a, MilBlock);
-	vec_push(a, &block->operations, w);
-	vec_push(a, &block->operations, add);
-	vec_push(a, &block->outputs, "y");
-	MilFunction *fn = arena_new_of(a, MilFunction);
-	fn->opset = "CoreML7";
-	vec_push(a, &fn->inputs, ((MilNamed){ .name = "x", .type = type }));
-	vec_push(a, &fn->block_specializations, ((MilSpecialization){ .key = "CoreML7", .value = block }));
-	MilProgram p = { .version = 1 };
-	vec_push(a, &p.functions, ((MilFunctionEntry){ .key = "main", .value = fn }));
-	CoremlModel m = { .specificationVersion = 8, .description = arena_new_of(a, CoremlDescription) };
-	m.mlProgram = bytes_of(a, &MilProgram_message, &p);
-	return bytes_of(a, &CoremlModel_message, &m);
+	mil_add_input(a, &add, "x", "x", NULL);
+	mil_add_input(a, &add, "y", "w", NULL);
+	MilBlock block = { .has = 0 };
+	vec_push(a, &block.operations, w);
+	vec_push(a, &block.operations, add);
+	vec_push(a, &block.outputs, "y");
+	return mil_model(a, "CoreML7", &block, &(MilNamed){ .name = "x", .type = type }, 1);
 }
 
 /* 64 bytes of a header, 64 about the value, and its bytes. */
@@ -412,14 +468,37 @@ START_TEST(deep_blocks_are_refused)
 		vec_push(a, &block->operations, op);
 		vec_push(a, &block->outputs, "y");
 	}
-	MilFunction fn = { .opset = "CoreML5" };
-	vec_push(a, &fn.block_specializations, ((MilSpecialization){ .key = "CoreML5", .value = block }));
-	MilProgram p = { .version = 1 };
-	vec_push(a, &p.functions, ((MilFunctionEntry){ .key = "main", .value = &fn }));
-	CoremlModel m = { .specificationVersion = 6, .description = arena_new_of(a, CoremlDescription) };
-	m.mlProgram = bytes_of(a, &MilProgram_message, &p);
-	ck_assert(frontend_load_bytes(a, "m.mlmodel", bytes_of(a, &CoremlModel_message, &m), NULL, &err) == NULL);
+	Bytes b = mil_model(a, "CoreML5", block, NULL, 0);
+	ck_assert(frontend_load_bytes(a, "m.mlmodel", b, NULL, &err) == NULL);
 	ck_assert_msg(strstr(err.text, "nested more than 16 deep") != NULL, "%s", err.text);
+	arena_free(a);
+}
+END_TEST
+
+/* A condition without an element, and a tensor that claims more memory than its numbers need. */
+START_TEST(values_are_counted)
+{
+	static const char *const why[] = { "its condition has 0 elements, not one", "has not the 137438953472 numbers" };
+	Arena *a = arena_new();
+	Err err = { 0 };
+	MilType *scalar = mil_type(a, MIL_F32, 0, NULL);
+	MilType *none = mil_type(a, MIL_BOOL, 1, (int64_t[]){ 0 });
+	MilType *large = mil_type(a, MIL_F32, 2, (int64_t[]){ 1 << 30, 1 << 7 });
+	MilOperation op = { .type = _i == 0 ? "cond" : "reduce_max" };
+	MilBlock part = { .has = 0 }, block = { .has = 0 };
+	vec_push(a, &part.outputs, "x");
+	if (_i == 0)
+		mil_add_input(a, &op, "pred", NULL, mil_numbers(a, none, NULL, 0));
+	else
+		mil_add_input(a, &op, "x", NULL, mil_numbers(a, large, (double[]){ 1 }, 1));
+	for (int k = 0; k < 2 && _i == 0; k++)
+		vec_push(a, &op.blocks, bytes_of(a, &MilBlock_message, &part));
+	vec_push(a, &op.outputs, ((MilNamed){ .name = "y", .type = scalar }));
+	vec_push(a, &block.operations, op);
+	vec_push(a, &block.outputs, "y");
+	Bytes b = mil_model(a, "CoreML5", &block, &(MilNamed){ .name = "x", .type = scalar }, 1);
+	ck_assert(frontend_load_bytes(a, "m.mlmodel", b, NULL, &err) == NULL);
+	ck_assert_msg(strstr(err.text, why[_i]) != NULL, "%s", err.text);
 	arena_free(a);
 }
 END_TEST
@@ -466,6 +545,9 @@ int main(void)
 	tcase_add_loop_test(tc, weights_in_all_forms, 0, 4);
 	tcase_add_loop_test(tc, arrays_of_five_dimensions, 0, 6);
 	tcase_add_test(tc, images_are_preprocessed);
+	tcase_add_test(tc, images_have_their_channels);
+	tcase_add_loop_test(tc, boxes_reach_out_of_the_image, 0, 2);
+	tcase_add_test(tc, places_drop_their_axis);
 	tcase_add_loop_test(tc, networks_give_the_results, 0, LEN(networks));
 	tcase_add_test(tc, one_network_in_two_formats);
 	tcase_add_test(tc, rows_are_documented);
@@ -473,6 +555,7 @@ int main(void)
 	tcase_add_loop_test(tc, packages_are_refused, 0, LEN(bad_packages));
 	tcase_add_loop_test(tc, networks_are_refused, 0, LEN(refused));
 	tcase_add_test(tc, deep_blocks_are_refused);
+	tcase_add_loop_test(tc, values_are_counted, 0, 2);
 	tcase_add_loop_test(tc, damaged_files_are_refused, 0, suite_count(200, 60, 2000));
 	return run_suite("coreml", tc);
 }

@@ -10,20 +10,20 @@
 #include <math.h>
 
 /* First place and distance of a grid over `span`, the last place. */
-static double grid_at(Grid grid, double in, double out, double scale, double i)
+static double grid_at(Grid grid, double in, double out, double i)
 {
 	double span = in - 1;
 	switch (grid) {
 	case GRID_STRICT_CORNERS: return out > 1 ? i * span / (out - 1) : 0;
-	case GRID_CORNERS: return out > 1 ? i * (scale > 0 ? span / (floor(in * scale) - 1) : span / (out - 1)) : span / 2;
+	case GRID_CORNERS: return out > 1 ? i * span / (out - 1) : span / 2;
 	case GRID_UPSAMPLE: return i * (in / out);
 	case GRID_ROI: return (i + 0.5) * fmax(1, span) / out;
 	case GRID_HALF: break;
 	}
-	return (i + 0.5) / (scale > 0 ? scale : out / in) - 0.5;
+	return (i + 0.5) / (out / in) - 0.5;
 }
 
-int coreml_linear(Visit *v, int x, int axis, int64_t out, Grid grid, double scale)
+int coreml_linear(Visit *v, int x, int axis, int64_t out, Grid grid)
 {
 	Taps t;
 	int64_t in = node_val(v, x)->shape.dim[axis];
@@ -32,8 +32,7 @@ int coreml_linear(Visit *v, int x, int axis, int64_t out, Grid grid, double scal
 	if (!node_ok(v) || !node_taps(v, axis, out, 2, &t))
 		return DAG_NONE;
 	for (int64_t i = 0; i < out; i++) {
-		double at = fmin(fmax(grid_at(grid, (double)in, (double)out, scale, (double)i), 0), (double)(in - 1)),
-			   low = floor(at);
+		double at = fmin(fmax(grid_at(grid, (double)in, (double)out, (double)i), 0), (double)(in - 1)), low = floor(at);
 		t.index[2 * i] = (int64_t)low;
 		t.index[2 * i + 1] = (int64_t)low + 1 < in ? (int64_t)low + 1 : in - 1;
 		t.weight[2 * i] = 1 - (at - low);
@@ -42,7 +41,7 @@ int coreml_linear(Visit *v, int x, int axis, int64_t out, Grid grid, double scal
 	return node_resize_axis(v, x, axis, &t);
 }
 
-int coreml_nearest(Visit *v, int x, int axis, int64_t out, double scale, bool half)
+int coreml_nearest(Visit *v, int x, int axis, int64_t out, bool half)
 {
 	Taps t;
 	int64_t in = node_val(v, x)->shape.dim[axis];
@@ -51,7 +50,7 @@ int coreml_nearest(Visit *v, int x, int axis, int64_t out, double scale, bool ha
 	if (!node_ok(v) || !node_taps(v, axis, out, 1, &t))
 		return DAG_NONE;
 	for (int64_t i = 0; i < out; i++) {
-		double at = floor(((double)i + (half ? 0.5 : 0)) / (scale > 0 ? scale : (double)out / (double)in));
+		double at = floor(((double)i + (half ? 0.5 : 0)) / ((double)out / (double)in));
 		t.index[i] = at < 0 ? 0 : at > (double)(in - 1) ? in - 1 : (int64_t)at;
 		t.weight[i] = 1;
 	}
@@ -105,23 +104,34 @@ static int places(Visit *v, const CoremlCropping *c, int from, int to, int64_t o
 	return node_call2(v, OP_add, from, node_call2(v, OP_mul, node_with_number(v, OP_add, at, 0.5), step));
 }
 
+/* 1 where a place lies in the image, else 0. */
+static int inside(Visit *v, int place, int64_t in)
+{
+	int low = node_call2(v, OP_less_equal, node_number(v, F32, 0), place);
+	int high = node_call2(v, OP_less_equal, place, node_number(v, F32, (double)(in - 1)));
+	return node_cast(v, node_call2(v, OP_bit_and, low, high), F32);
+}
+
 static int crop_axis(Visit *v, int x, int boxes, const CoremlCropping *c, int k)
 {
 	int64_t in = node_val(v, x)->shape.dim[2 + k], out = c->size[k], many = node_val(v, boxes)->shape.dim[0];
 	int from, to;
 	ends_of(v, boxes, c, k, in, &from, &to);
 	int place = node_expand(v, places(v, c, from, to, out), shape_of(2, (int64_t[]){ many, out }));
-	Attr clip[] = { attr_float("lo", 0), attr_float("hi", (double)(in - 1)) };
+	/* The padding next to the image is as far as any padding. */
+	Attr clip[] = { attr_float("lo", c->padded ? -1 : 0), attr_float("hi", (double)(c->padded ? in : in - 1)) };
 	place = node_call(v, OP_clip, &place, 1, clip, 2);
 	int64_t taps[] = { many, out, 1 };
-	int low = node_call1(v, OP_floor, c->nearest ? node_with_number(v, OP_add, place, 0.5) : place);
-	int part = node_view(v, node_call2(v, OP_sub, place, low), 3, taps);
-	int index[] = { node_view(v, node_cast(v, low, I64), 3, taps),
-		node_view(v, node_cast(v, node_call1(v, OP_ceil, place), I64), 3, taps) };
+	int tap[] = { node_call1(v, OP_floor, place), node_call1(v, OP_ceil, place) };
+	int part = node_call2(v, OP_sub, place, tap[0]), index[2];
 	int weight[] = { node_call2(v, OP_sub, node_number(v, F32, 1), part), part };
-	int ones = node_expand(v, node_number(v, F32, 1), shape_of(3, taps));
-	int call[] = { x, c->nearest ? index[0] : node_concat(v, index, 2, 2),
-		c->nearest ? ones : node_concat(v, weight, 2, 2) };
+	for (int i = 0; i < 2; i++) {
+		if (c->padded)
+			weight[i] = node_call2(v, OP_mul, weight[i], inside(v, tap[i], in));
+		index[i] = node_view(v, node_cast(v, tap[i], I64), 3, taps);
+		weight[i] = node_view(v, weight[i], 3, taps);
+	}
+	int call[] = { x, node_concat(v, index, 2, 2), node_concat(v, weight, 2, 2) };
 	Attr attr[] = { attr_int("axis", 2 + k), attr_int("batch", 1), attr_int("edge", 1) };
 	return node_call(v, OP_resample, call, 3, attr, 3);
 }

@@ -86,10 +86,10 @@ typedef enum {
 	GRID_HALF            /* centres of pixels */
 } Grid;
 
-/* Linear resampling of an axis; `scale` of half grids and corners, 0: out / in. */
-int coreml_linear(Visit *v, int x, int axis, int64_t out, Grid grid, double scale);
+/* Linear resampling of an axis. */
+int coreml_linear(Visit *v, int x, int axis, int64_t out, Grid grid);
 /* The nearest element: floor(i in / out), with `half` floor((i + 0.5) in / out). */
-int coreml_nearest(Visit *v, int x, int axis, int64_t out, double scale, bool half);
+int coreml_nearest(Visit *v, int x, int axis, int64_t out, bool half);
 
 /* How boxes are written, in the order of BoxCoordinatesMode. */
 typedef enum { BOX_CORNERS_H, BOX_CORNERS_W, BOX_CENTRE_H, BOX_CENTRE_W } BoxOrder;
@@ -99,7 +99,7 @@ typedef struct CoremlCropping {
 	Grid grid;
 	BoxOrder order;
 	double scale; /* of coordinates */
-	bool nearest;
+	bool padded;  /* with 0 around the image; else a place outside counts as the nearest inside */
 } CoremlCropping;
 /* Boxes of images: x[R,C,H,W], an image a box; boxes[R,4], f32. */
 int coreml_crop(Visit *v, int x, int boxes, const CoremlCropping *c);

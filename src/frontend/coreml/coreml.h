@@ -41,6 +41,8 @@ bool coreml_open_package(Arena *a, const char *path, const char **below, Bytes *
 
 bool coreml_network(Arena *a, CoremlFile *f, const CoremlNetwork *net, ModelArgs *args, NodeGraph *out, Err *err);
 extern const NodeFormat coreml_network_format;
+/* Channels of an image; 0: its colour space is not known. */
+int64_t coreml_channels(const CoremlImage *image);
 
 /* ---- values (blob.c) */
 

@@ -90,10 +90,16 @@ static bool refuse_input(Walk *w, const char *name, const char *why)
 	return fail(w->err, ERR_UNSUPPORTED, NULL, "input '%.100s' %s", name, why);
 }
 
+int64_t coreml_channels(const CoremlImage *image)
+{
+	int64_t color = image->colorSpace;
+	return color == COLOR_RGB || color == COLOR_BGR ? 3 : color == COLOR_GRAY || color == COLOR_GRAY_HALF ? 1 : 0;
+}
+
 static bool image_shape(Walk *w, const char *name, const CoremlImage *image, WireInts *out)
 {
-	int64_t color = image->colorSpace, channels = color == COLOR_RGB || color == COLOR_BGR ? 3 : 1;
-	if (channels == 1 && color != COLOR_GRAY && color != COLOR_GRAY_HALF)
+	int64_t channels = coreml_channels(image);
+	if (channels == 0)
 		return refuse_input(w, name, "is an image of a colour space that is not known");
 	if (image->width < 1 || image->height < 1)
 		return refuse_input(w, name, "is an image without a size");

@@ -231,12 +231,11 @@ static bool make_input(Builder *b, const CoremlFile *f, const MilNamed *x, NodeV
 	return true;
 }
 
-static const MilFunction *main_function(Arena *a, const CoremlFile *f, const MilProgram *p)
+static const MilFunction *main_function(const CoremlFile *f, const MilProgram *p)
 {
 	const CoremlDescription *d = f->model->description;
 	const char *name = d != NULL ? coreml_text(d->defaultFunctionName) : "";
 	name = name[0] != 0 ? name : "main";
-	(void)a;
 	for (size_t k = 0; k < p->functions.n; k++)
 		if (strcmp(coreml_text(p->functions.at[k].key), name) == 0)
 			return p->functions.at[k].value;
@@ -281,7 +280,7 @@ bool mil_program(Arena *a, CoremlFile *f, const ModelArgs *args, NodeGraph *out,
 	Builder b = { .arena = a, .constants = names_new(a), .types = names_new(a), .err = err };
 	if (!wire_read(a, &MilProgram_message, f->model->mlProgram, p, err))
 		return false;
-	const MilFunction *fn = main_function(a, f, p);
+	const MilFunction *fn = main_function(f, p);
 	if (fn == NULL)
 		return fail(err, ERR_INPUT, NULL, "it has %zu functions, but none that is called main", p->functions.n);
 	const char *opset = coreml_text(fn->opset);

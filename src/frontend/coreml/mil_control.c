@@ -18,6 +18,15 @@ static bool run_block(Visit *v, const char *name, const char *part, Item *const 
 	return node_ok(v) && node_open_graph(v, g, &f) && node_run_graph(v, g, &f, part, in, nin, out, nout);
 }
 
+/* The truth of a known condition. */
+static bool is_true(Visit *v, const Item *it)
+{
+	if (shape_elements(it->shape) == 1)
+		return element_get(it->type, it->data, 0) != 0;
+	node_fail(v, ERR_TYPE, "its condition has %lld elements, not one", (long long)shape_elements(it->shape));
+	return false;
+}
+
 static void import_cond(Visit *v)
 {
 	int n = (int)v->node->nout, at = mil_at(v, "pred", NULL);
@@ -25,7 +34,7 @@ static void import_cond(Visit *v)
 	bool known = at >= 0 && node_is_known(v, at);
 	if (at < 0)
 		node_fail(v, ERR_INPUT, "its parameter pred is missing");
-	bool taken = known && element_get(pred->type, pred->data, 0) != 0;
+	bool taken = known && is_true(v, pred);
 	for (int k = 0; k < 2 && node_ok(v); k++) {
 		const char *name = k == 0 ? "block0" : "block1";
 		out[k] = arena_array(v->im->arena, Item *, n + 1);
@@ -66,7 +75,7 @@ static void import_while(Visit *v)
 		if (!run_block(v, "block0", arena_printf(v->im->arena, "%lldc/", (long long)i), vars, n, &more, 1) ||
 			!node_know(v, more, "its condition"))
 			return;
-		if (element_get(more->type, more->data, 0) == 0)
+		if (!is_true(v, more))
 			break;
 		if (++v->im->steps > MOST_STEPS || v->im->dag->call.n > MOST_CALLS)
 			node_fail(v, ERR_UNSUPPORTED, "loops are written out, but only for %d iterations and %d calls in all",

@@ -47,7 +47,7 @@ static void import_upsample(Visit *v)
 	for (int k = 0; k < 2 && node_ok(v); k++) {
 		int64_t out = grown(v, node_val(v, y)->shape.dim[axis + k], mil_float(v, keys[k], 1));
 		Grid grid = corners ? GRID_STRICT_CORNERS : half ? GRID_HALF : GRID_UPSAMPLE;
-		y = nearest ? coreml_nearest(v, y, axis + k, out, 0, false) : coreml_linear(v, y, axis + k, out, grid, 0);
+		y = nearest ? coreml_nearest(v, y, axis + k, out, false) : coreml_linear(v, y, axis + k, out, grid);
 	}
 	if (node_ok(v))
 		set_named(v, y, x);
@@ -61,7 +61,7 @@ static void import_resize_to(Visit *v)
 	Grid grid = sampling_grids[nearest ? 0 : mil_word(v, "sampling_mode", sampling_modes, SAMPLING_DEFAULT)];
 	for (int k = 0; k < 2 && node_ok(v); k++) {
 		int64_t out = coreml_size(v, keys[k], mil_int(v, keys[k], 1), 1);
-		y = nearest ? coreml_nearest(v, y, axis + k, out, 0, false) : coreml_linear(v, y, axis + k, out, grid, 0);
+		y = nearest ? coreml_nearest(v, y, axis + k, out, false) : coreml_linear(v, y, axis + k, out, grid);
 	}
 	if (node_ok(v))
 		set_named(v, y, x);
@@ -85,14 +85,13 @@ static void import_resize(Visit *v)
 		int axis = (int)(rank - many + k);
 		int64_t to = shape[n - many + k],
 				out = to == 0 ? node_val(v, y)->shape.dim[axis] : coreml_size(v, "shape", to, 1);
-		y = nearest ? coreml_nearest(v, y, axis, out, 0, mode == 4)
-		            : coreml_linear(v, y, axis, out, sampling_grids[mode], 0);
+		y = nearest ? coreml_nearest(v, y, axis, out, mode == 4) : coreml_linear(v, y, axis, out, sampling_grids[mode]);
 	}
 	if (node_ok(v))
 		set_named(v, y, x);
 }
 
-/* Boxes [N,4] with their images, or [N,1,4,1,1] and [N,1,5,1,1] before iOS 17. */
+/* Boxes [N,4] with their images, or [N,1,4,1,1] and [N,1,5,1,1] before iOS 17. iOS 16 and later pad the image. */
 static void import_crop_resize(Visit *v)
 {
 	static const char *const orders[] = { "CORNERS_HEIGHT_FIRST", "CORNERS_WIDTH_FIRST", "CENTER_SIZE_HEIGHT_FIRST",
@@ -101,6 +100,7 @@ static void import_crop_resize(Visit *v)
 		.grid = sampling_grids[mil_word(v, "sampling_mode", sampling_modes, SAMPLING_DEFAULT)],
 		.order = (BoxOrder)mil_word(v, "box_coordinate_mode", orders, 0),
 		.scale = mil_float(v, "spatial_scale", 1),
+		.padded = v->im->model->version >= 6,
 		.size = { mil_int(v, "target_height", 1), mil_int(v, "target_width", 1) } };
 	int x = mil_need(v, "x"), which = DAG_NONE, boxes;
 	Shape s = node_val(v, x)->shape;

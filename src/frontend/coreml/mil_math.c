@@ -202,7 +202,7 @@ static void import_binary(Visit *v)
 		}
 }
 
-/* Integers are divided as floats, and the result is rounded down, or towards 0. */
+/* A quotient of integers is rounded down, or towards 0. */
 static void import_divide(Visit *v)
 {
 	int in[2];

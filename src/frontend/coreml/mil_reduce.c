@@ -31,7 +31,7 @@ static DType place_type(Visit *v, const char *key)
 static void import_arg(Visit *v)
 {
 	int op = strcmp(v->node->op, "reduce_argmax") == 0 ? OP_arg_max : OP_arg_min, x = mil_need(v, "x");
-	bool keep = mil_flag(v, "keep_dims", true);
+	bool keep = mil_flag(v, "keep_dims", false);
 	Attr attr[] = { attr_int("axis", node_axis(v, mil_int(v, "axis", -1), node_val(v, x)->shape.rank)),
 		attr_int("keep", keep) };
 	node_set(v, 0, node_cast(v, node_call(v, op, &x, 1, attr, 2), place_type(v, "output_dtype")));

@@ -137,7 +137,6 @@ static const void *spread(Arena *a, Bytes b, int64_t n, int bits, bool sign)
 /* Numbers of the program as elements; NULL: there are too few or too many. */
 static const void *numbers(Arena *a, const MilTensor *t, DType type, int64_t n)
 {
-	void *to = arena_alloc(a, (size_t)dtype_bytes(type, n) + 16);
 	const MilInts *ints = t->ints != NULL ? t->ints : t->bools != NULL ? t->bools : t->longInts;
 	size_t have = t->floats != NULL    ? t->floats->values.n
 	              : ints != NULL       ? ints->values.n
@@ -145,6 +144,7 @@ static const void *numbers(Arena *a, const MilTensor *t, DType type, int64_t n)
 	                                   : 0;
 	if (have != (size_t)n)
 		return NULL;
+	void *to = arena_alloc(a, (size_t)dtype_bytes(type, n) + 16);
 	for (int64_t i = 0; i < n; i++)
 		if (ints != NULL && t->floats == NULL && !dtype_is_float(type))
 			element_set_int(type, to, i, type.kind == DT_BOOL ? ints->values.at[i] != 0 : ints->values.at[i]);

@@ -16,6 +16,11 @@ static void import_array(Visit *v)
 	const Item *it = node_need(v, 0);
 	int x = node_cast(v, node_value(v, 0), F32);
 	Shape s = it->shape;
+	if (t->imageType != NULL && node_ok(v) && (s.rank != 4 || s.dim[1] != coreml_channels(t->imageType))) {
+		char text[160];
+		node_fail(v, ERR_TYPE, "the input is an image of %lld channels, [N,C,H,W], but its shape is %s",
+			(long long)coreml_channels(t->imageType), shape_str(s, text));
+	}
 	if (f->rank5 && t->imageType == NULL && node_ok(v)) {
 		int own = (int)t->multiArrayType->shape.n, lead = s.rank - own;
 		const int64_t *last = &s.dim[lead];

@@ -165,7 +165,7 @@ static void import_sum(Visit *v)
 			op = rows[k].op;
 	node_need(v, 0);
 	int y = node_value(v, 0);
-	if (n == 1 && scalar && v->node->source != NULL)
+	if (n == 1 && scalar)
 		y = node_with_number(v, op, y, import_number(F32, &coreml_params(v, CoremlNumber)->alpha));
 	else if (n == 1 && strcmp(name, "average") != 0 && strcmp(name, "max") != 0 && strcmp(name, "min") != 0)
 		node_fail(v, ERR_INPUT, "it has one input, but needs two");

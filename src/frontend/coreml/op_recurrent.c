@@ -1,7 +1,7 @@
 /*
  * Rows of recurrent layers over [sequence,batch,C,1,1]. CoreML limits what activations read to -50 .. 50, where a
  * sigmoid and a tanh are flat already, so that only other activations need it. It limits cells the same way, which dlc
- * does not: cells of sigmoid and tanh need as many steps to grow so large.
+ * does not: cells of sigmoid and tanh need as many steps to grow so large. A file's own limit below 50 is refused.
  */
 #include "frontend/coreml/cell.h"
 #include "frontend/coreml/coreml.h"
@@ -156,6 +156,9 @@ static void run_lstm(
 	static const CoremlLSTMWeight none;
 	p = p != NULL ? p : &usual;
 	at = at != NULL ? at : &none;
+	double clip = import_number(F32, &p->cellClipThreshold);
+	if (clip != 0 && !(clip >= 50))
+		node_fail(v, ERR_UNSUPPORTED, "its cellClipThreshold limits cells to %g, which is not supported", clip);
 	const CoremlWeight *w[] = { at->inputGateWeightMatrix, at->outputGateWeightMatrix, at->forgetGateWeightMatrix,
 		at->blockInputWeightMatrix };
 	const CoremlWeight *r[] = { at->inputGateRecursionMatrix, at->outputGateRecursionMatrix,

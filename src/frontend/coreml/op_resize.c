@@ -6,8 +6,7 @@
 
 #include <math.h>
 
-enum { UPSAMPLE_NEAREST, UPSAMPLE_BILINEAR };
-enum { LINEAR_DEFAULT, LINEAR_CORNERS, LINEAR_HALF };
+enum { UPSAMPLE_NEAREST };
 
 static Grid grid_of(Visit *v, const CoremlSamplingMode *m)
 {
@@ -37,8 +36,8 @@ static void import_upsample(Visit *v)
 			node_fail(v, ERR_INPUT, "its factor %g is out of range", by);
 			break;
 		}
-		y = p->mode == UPSAMPLE_NEAREST ? coreml_nearest(v, y, 2 + k, (int64_t)out, 0, false)
-		                                : coreml_linear(v, y, 2 + k, (int64_t)out, grids[p->linearUpsampleMode], 0);
+		y = p->mode == UPSAMPLE_NEAREST ? coreml_nearest(v, y, 2 + k, (int64_t)out, false)
+		                                : coreml_linear(v, y, 2 + k, (int64_t)out, grids[p->linearUpsampleMode]);
 	}
 	coreml_set_blob(v, 0, y == b.x ? node_call1(v, OP_identity, y) : y, &b);
 }
@@ -52,7 +51,7 @@ static void import_resize_bilinear(Visit *v)
 	Grid grid = grid_of(v, p->mode);
 	int y = b.x;
 	for (int k = 0; k < 2 && node_ok(v); k++)
-		y = coreml_linear(v, y, 2 + k, size[k], grid, 0);
+		y = coreml_linear(v, y, 2 + k, size[k], grid);
 	coreml_set_blob(v, 0, y == b.x ? node_call1(v, OP_identity, y) : y, &b);
 }
 
