@@ -60,9 +60,6 @@ layer("mvn across", lambda b: b.add_mvn("l", "x", "y", True, True, 1e-3), lambda
 layer("batchnorm instance", lambda b: b.add_batchnorm("l", 3, g3, b3, input_name="x", output_name="y",
       compute_mean_var=True, instance_normalization=True, epsilon=1e-3), lambda x: F.instance_norm(
           T(x), None, None, T(g3), T(b3), eps=1e-3), img)
-layer("batchnorm batch", lambda b: b.add_batchnorm("l", 3, g3, b3, input_name="x", output_name="y",
-     compute_mean_var=True,
-      epsilon=1e-3), lambda x: F.batch_norm(T(x), None, None, T(g3), T(b3), True, 0, 1e-3), f(4, 3, 4, 5))
 for fn, np_fn in (("sqrt", lambda x: np.sqrt(2 * x + 1)), ("rsqrt", lambda x: 1 / np.sqrt(2 * x + 1 + 1e-6)),
                   ("inverse", lambda x: 1 / (2 * x + 1 + 1e-6)), ("power", lambda x: (2 * x + 1)**1.5),
                   ("exp", lambda x: np.exp(2 * x + 1)), ("log", lambda x: np.log(2 * x + 1)),
@@ -73,7 +70,7 @@ layer("upsample", lambda b: b.add_upsample("l", 2, 3, "x", "y", "NN"), lambda x:
 layer("upsample DEFAULT", lambda b: b.add_upsample("l", 2, 3, "x", "y", "BILINEAR"), lambda x: grid(
     x, (8, 15), lambda k, n, o: k * n / o), img)
 layer("loadConstant", lambda b: (b.add_load_constant("c", "c", img[0].reshape(-1), (3, 4, 5)), b.add_elementwise(
-    "l", ["x", "c"], "y", "ADD")), lambda x: x + img, img, rank5=True)
+    "l", ["x", "c"], "y", "ADD")), lambda x: x + img[0], img[0], rank5=True)
 layer("sequenceRepeat", lambda b: b.add_sequence_repeat("l", 2, "x", "y"), lambda x: np.concatenate([x, x]), img[0],
       rank5=True)
 layer("pooling complete", lambda b: b.add_pooling("l", 3, 3, 2, 2, "MAX", "INCLUDE_LAST_PIXEL", "x", "y",
@@ -95,7 +92,7 @@ layer("upperTriangular", lambda b: b.add_upper_triangular("l", "x", "y", -1), la
 layer("rankPreservingReshape", lambda b: b.add_rank_preserving_reshape("l", "x", "y", [0, 4, -1, 5]),
      lambda x: x.reshape(
     1, 4, 3, 5), img)
-layer("embeddingND", lambda b: b.add_embedding_nd("l", "x", "y", 6, 5, wl.T.copy(), bl[:5], True),
+layer("embeddingND", lambda b: b.add_embedding_nd("l", "x", "y", 6, 5, wl.T.copy(), bl[:5]),
      lambda x: wl[x.astype(
     int)[..., 0]] + bl[:5], i(2, 3, 1).astype("f"))
 

@@ -3,11 +3,9 @@
 
     python3 bench/formats/coreml_rows.py DLC [PATTERN]
 
-Needs torch and coremltools (checked with 2.7.0 and 9.0). A case is a program of coremltools' builder,
-     which is saved as
-an ML program and, where coremltools can,
-     as a neural network; or a network of its other builder. Prints what differs by
-more than 1e-4 of the largest element, what is refused, and which rows of docs/coreml.md no case has.
+Needs torch and coremltools (checked with 2.7.0 and 9.0). A case is a program of coremltools' builder, which is saved as
+an ML program and, where coremltools can, as a neural network. Prints what differs by more than 1e-4 of the largest
+element, what is refused, and which rows of docs/coreml.md no case has.
 """
 import logging, os, re, subprocess, sys, tempfile, warnings
 
@@ -362,8 +360,8 @@ def crop_corners(x, boxes, out):
         for axis, lo, hi, n in ((2, y0, y1, out[0]), (3, x0, x1, out[1])):
             p = lo + np.arange(n) * (hi - lo) / (n - 1)
             a = np.floor(p).astype(int)
-            b, t = np.minimum(a + 1, part.shape[axis] - 1),
-            (p - a).reshape([-1 if k == axis else 1 for k in range(4)])
+            b = np.minimum(a + 1, part.shape[axis] - 1)
+            t = (p - a).reshape([-1 if k == axis else 1 for k in range(4)])
             part = part.take(a, axis) * (1 - t) + part.take(b, axis) * t
         result.append(part)
     return np.stack(result)
@@ -402,10 +400,7 @@ one = lambda D, e="": dict(weight_ih=gates(D["weight_ih_l0" + e], O), weight_hh=
                            bias=gates(D["bias_ih_l0" + e] + D["bias_hh_l0" + e], O))
 for all_steps in (False, True):
     case(f"lstm {all_steps}", lambda x, s=all_steps: mb.lstm(x=x, initial_h=h0, initial_c=c0, output_sequence=s,
-     **one(
-        L))[0], lambda x, s=all_steps: lstm(T(x), (T(h0)[None], T(c0)[None]))[0][None if s else -1:][0 if s else
-                                                                                                     slice(None)],
-         f(5, 2, I))
+         **one(L))[0], lambda x, s=all_steps: lstm(T(x), (T(h0)[None], T(c0)[None]))[0][0 if s else -1:], f(5, 2, I))
 case("lstm cell", lambda x: mb.lstm(x=x, initial_h=h0, initial_c=c0, **one(L))[2], lambda x: lstm(
     T(x), (T(h0)[None], T(c0)[None]))[1][1][0], f(5, 2, I))
 case("lstm reverse", lambda x: mb.lstm(x=x, initial_h=h0, initial_c=c0, output_sequence=True, direction="reverse",
