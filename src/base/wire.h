@@ -8,7 +8,8 @@
  *                                 WIRE_TEXT   const char *   WireTexts    (a copy, no 0 inside)
  *                                 WIRE_BYTES  Bytes          WireBlobs    (borrowed from the input)
  *                                 WIRE_MSG    struct T *     VEC(struct T)
- * A message's struct begins with `uint64_t has`: bit k says that row k was there.
+ * A message's struct begins with `uint64_t has`: bit k says that row k was there. base/wire_struct.def makes structs,
+ * base/wire_number.def row numbers and base/wire_field.def tables of one list of messages.
  */
 #ifndef BASE_WIRE_H
 #define BASE_WIRE_H

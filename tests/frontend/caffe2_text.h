@@ -37,24 +37,24 @@ static inline void nt_names(Arena *a, char *list, WireTexts *out)
 
 static inline Caffe2Argument nt_argument(Arena *a, const char *name, const char *v)
 {
-	Caffe2Argument g = { .has = CAFFE2_NAME, .name = name };
+	Caffe2Argument g = { .has = 1u << Caffe2Argument_name, .name = name };
 	char *end;
 	if (v[0] == '[' && strchr(v, '.') != NULL) {
-		g.has |= CAFFE2_FLOATS;
+		g.has |= 1u << Caffe2Argument_floats;
 		for (v++; *v != 0 && *v != ']'; v = *end == ',' ? end + 1 : end)
 			vec_push(a, &g.floats, strtof(v, &end));
 	} else if (v[0] == '[') {
-		g.has |= CAFFE2_INTS;
+		g.has |= 1u << Caffe2Argument_ints;
 		for (v++; *v != 0 && *v != ']'; v = *end == ',' ? end + 1 : end)
 			vec_push(a, &g.ints, (int64_t)strtoll(v, &end, 10));
 	} else if (strspn(v, "-0123456789") == strlen(v)) {
-		g.has |= CAFFE2_I;
+		g.has |= 1u << Caffe2Argument_i;
 		g.i = strtoll(v, NULL, 10);
 	} else if (strspn(v, "-+.e0123456789") == strlen(v)) {
-		g.has |= CAFFE2_F;
+		g.has |= 1u << Caffe2Argument_f;
 		g.f = strtof(v, NULL);
 	} else {
-		g.has |= CAFFE2_S;
+		g.has |= 1u << Caffe2Argument_s;
 		g.s = (Bytes){ (const unsigned char *)v, strlen(v) };
 	}
 	return g;

@@ -3,8 +3,6 @@
  */
 #include "frontend/caffe/proto.h"
 
-#include <stddef.h>
-
 #define WORD(word, value) \
 	{ \
 #word, value, WIRE_INT, false, 0, NULL \
@@ -37,23 +35,9 @@ static const char *const types[] = { "AbsVal", "Accuracy", "ArgMax", "BNLL", "Co
 	"Softmax", "SoftmaxWithLoss", "Split", "Slice", "TanH", "WindowData", "Threshold" };
 _Static_assert(sizeof types / sizeof *types == sizeof old_type_word / sizeof *old_type_word, "two lists");
 
-#define ROW(S, m, k, kind, many, message) { #m, k, kind, many, offsetof(S, m), message },
-#define INT(S, m, k) ROW(S, m, k, WIRE_INT, false, NULL)
-#define FLOAT(S, m, k) ROW(S, m, k, WIRE_FLOAT, false, NULL)
-#define TEXT(S, m, k) ROW(S, m, k, WIRE_TEXT, false, NULL)
-#define BYTES(S, m, k) ROW(S, m, k, WIRE_BYTES, false, NULL)
-#define INTS(S, m, k) ROW(S, m, k, WIRE_INT, true, NULL)
-#define FLOATS(S, m, k) ROW(S, m, k, WIRE_FLOAT, true, NULL)
-#define TEXTS(S, m, k) ROW(S, m, k, WIRE_TEXT, true, NULL)
-#define BLOBS(S, m, k) ROW(S, m, k, WIRE_BYTES, true, NULL)
-#define ENUM(S, m, k, names) ROW(S, m, k, WIRE_INT, false, &caffe_##names)
-#define ONE(S, m, k, T) ROW(S, m, k, WIRE_MSG, false, &T##_message)
-#define MANY(S, m, k, T) ROW(S, m, k, WIRE_MSG, true, &T##_message)
-#define MESSAGE(S, schema, rows) \
-	static const WireField S##_field[] = { rows }; \
-	const WireMessage S##_message = { schema, sizeof(S), S##_field, S##_rows };
+#include "base/wire_field.def"
 #include "frontend/caffe/proto.def"
-#include "frontend/caffe/proto_end.def"
+#include "base/wire_end.def"
 
 const char *caffe_type_of(int64_t old)
 {

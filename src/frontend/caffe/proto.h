@@ -7,41 +7,11 @@
 
 #include "base/wire.h"
 
-#define MESSAGE(S, schema, rows) \
-	typedef struct S { \
-		uint64_t has; \
-		rows \
-	} S; \
-	extern const WireMessage S##_message;
-#define INT(S, m, k) int64_t m;
-#define FLOAT(S, m, k) float m;
-#define TEXT(S, m, k) const char *m;
-#define BYTES(S, m, k) Bytes m;
-#define INTS(S, m, k) WireInts m;
-#define FLOATS(S, m, k) WireFloats m;
-#define TEXTS(S, m, k) WireTexts m;
-#define BLOBS(S, m, k) WireBlobs m;
-#define ENUM(S, m, k, names) int64_t m;
-#define ONE(S, m, k, T) T *m;
-#define MANY(S, m, k, T) VEC(T) m;
+#include "base/wire_struct.def"
 #include "frontend/caffe/proto.def"
-#include "frontend/caffe/proto_end.def"
-
-/* Row numbers, for `has`: S##_##member. */
-#define MESSAGE(S, schema, rows) enum { rows S##_rows };
-#define INT(S, m, k) S##_##m,
-#define FLOAT(S, m, k) S##_##m,
-#define TEXT(S, m, k) S##_##m,
-#define BYTES(S, m, k) S##_##m,
-#define INTS(S, m, k) S##_##m,
-#define FLOATS(S, m, k) S##_##m,
-#define TEXTS(S, m, k) S##_##m,
-#define BLOBS(S, m, k) S##_##m,
-#define ENUM(S, m, k, names) S##_##m,
-#define ONE(S, m, k, T) S##_##m,
-#define MANY(S, m, k, T) S##_##m,
+#include "base/wire_number.def"
 #include "frontend/caffe/proto.def"
-#include "frontend/caffe/proto_end.def"
+#include "base/wire_end.def"
 
 /* Values of enums. */
 enum { CAFFE_TEST = 1 };                              /* Phase */

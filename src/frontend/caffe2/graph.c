@@ -12,22 +12,22 @@
 static NodeAttr attr_from(const Caffe2Argument *g)
 {
 	NodeAttr at = { .name = caffe2_text(g->name) };
-	if (g->has & CAFFE2_INTS) {
+	if (g->has >> Caffe2Argument_ints & 1) {
 		at.kind = NODE_INTS;
 		memcpy(&at.ints, &g->ints, sizeof at.ints);
-	} else if (g->has & CAFFE2_FLOATS) {
+	} else if (g->has >> Caffe2Argument_floats & 1) {
 		at.kind = NODE_FLOATS;
 		memcpy(&at.floats, &g->floats, sizeof at.floats);
-	} else if (g->has & CAFFE2_STRINGS) {
+	} else if (g->has >> Caffe2Argument_strings & 1) {
 		at.kind = NODE_TEXTS;
 		memcpy(&at.texts, &g->strings, sizeof at.texts);
-	} else if (g->has & CAFFE2_S) {
+	} else if (g->has >> Caffe2Argument_s & 1) {
 		at.kind = NODE_TEXT;
 		at.text = g->s;
-	} else if (g->has & CAFFE2_I) {
+	} else if (g->has >> Caffe2Argument_i & 1) {
 		at.kind = NODE_INT;
 		at.i = g->i;
-	} else if (g->has & CAFFE2_F) {
+	} else if (g->has >> Caffe2Argument_f & 1) {
 		at.kind = NODE_FLOAT;
 		at.f = import_number(F32, &g->f);
 	}

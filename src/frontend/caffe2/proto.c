@@ -6,41 +6,11 @@
 
 #include "base/wire_text.h"
 
-#include <stddef.h>
 #include <string.h>
 
-#define ROW(S, member, number, kind, many, message) \
-	{ \
-#member, number, kind, many, offsetof(S, member), message \
-	}
-
-static const WireField argument_field[] = {
-	ROW(Caffe2Argument, name, 1, WIRE_TEXT, false, NULL),
-	ROW(Caffe2Argument, f, 2, WIRE_FLOAT, false, NULL),
-	ROW(Caffe2Argument, i, 3, WIRE_INT, false, NULL),
-	ROW(Caffe2Argument, s, 4, WIRE_BYTES, false, NULL),
-	ROW(Caffe2Argument, floats, 5, WIRE_FLOAT, true, NULL),
-	ROW(Caffe2Argument, ints, 6, WIRE_INT, true, NULL),
-	ROW(Caffe2Argument, strings, 7, WIRE_BYTES, true, NULL),
-};
-const WireMessage Caffe2Argument_message = { "Argument", sizeof(Caffe2Argument), argument_field, 7 };
-
-static const WireField operator_field[] = {
-	ROW(Caffe2Operator, input, 1, WIRE_TEXT, true, NULL),
-	ROW(Caffe2Operator, output, 2, WIRE_TEXT, true, NULL),
-	ROW(Caffe2Operator, name, 3, WIRE_TEXT, false, NULL),
-	ROW(Caffe2Operator, type, 4, WIRE_TEXT, false, NULL),
-	ROW(Caffe2Operator, arg, 5, WIRE_MSG, true, &Caffe2Argument_message),
-};
-const WireMessage Caffe2Operator_message = { "OperatorDef", sizeof(Caffe2Operator), operator_field, 5 };
-
-static const WireField net_field[] = {
-	ROW(Caffe2Net, name, 1, WIRE_TEXT, false, NULL),
-	ROW(Caffe2Net, op, 2, WIRE_MSG, true, &Caffe2Operator_message),
-	ROW(Caffe2Net, external_input, 7, WIRE_TEXT, true, NULL),
-	ROW(Caffe2Net, external_output, 8, WIRE_TEXT, true, NULL),
-};
-const WireMessage Caffe2Net_message = { "NetDef", sizeof(Caffe2Net), net_field, 4 };
+#include "base/wire_field.def"
+#include "frontend/caffe2/proto.def"
+#include "base/wire_end.def"
 
 /* ---- recognised in bytes */
 

@@ -10,41 +10,11 @@
 
 typedef struct OnnxGraph OnnxGraph; /* which the attribute of a node may hold */
 
-#define MESSAGE(S, schema, rows) \
-	typedef struct S { \
-		uint64_t has; \
-		rows \
-	} S; \
-	extern const WireMessage S##_message;
-#define INT(S, m, k) int64_t m;
-#define FLOAT(S, m, k) float m;
-#define TEXT(S, m, k) const char *m;
-#define BYTES(S, m, k) Bytes m;
-#define INTS(S, m, k) WireInts m;
-#define FLOATS(S, m, k) WireFloats m;
-#define DOUBLES(S, m, k) WireDoubles m;
-#define TEXTS(S, m, k) WireTexts m;
-#define BLOBS(S, m, k) WireBlobs m;
-#define ONE(S, m, k, T) T *m;
-#define MANY(S, m, k, T) VEC(T) m;
+#include "base/wire_struct.def"
 #include "frontend/onnx/proto.def"
-#include "frontend/onnx/proto_end.def"
-
-/* Row numbers, for `has`: S##_##member. */
-#define MESSAGE(S, schema, rows) enum { rows S##_rows };
-#define INT(S, m, k) S##_##m,
-#define FLOAT(S, m, k) S##_##m,
-#define TEXT(S, m, k) S##_##m,
-#define BYTES(S, m, k) S##_##m,
-#define INTS(S, m, k) S##_##m,
-#define FLOATS(S, m, k) S##_##m,
-#define DOUBLES(S, m, k) S##_##m,
-#define TEXTS(S, m, k) S##_##m,
-#define BLOBS(S, m, k) S##_##m,
-#define ONE(S, m, k, T) S##_##m,
-#define MANY(S, m, k, T) S##_##m,
+#include "base/wire_number.def"
 #include "frontend/onnx/proto.def"
-#include "frontend/onnx/proto_end.def"
+#include "base/wire_end.def"
 
 /* AttributeProto.AttributeType */
 enum {

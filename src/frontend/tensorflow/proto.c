@@ -24,26 +24,9 @@ static const WireField type_field[] = {
 };
 static const WireMessage type_words = { "DataType", 0, type_field, sizeof type_field / sizeof *type_field };
 
-#define ROW(S, m, k, kind, many, message) { #m, k, kind, many, offsetof(S, m), message },
-#define INT(S, m, k) ROW(S, m, k, WIRE_INT, false, NULL)
-#define TYPE(S, m, k) ROW(S, m, k, WIRE_INT, false, &type_words)
-#define FLOAT(S, m, k) ROW(S, m, k, WIRE_FLOAT, false, NULL)
-#define FIXED(S, m, k) ROW(S, m, k, WIRE_FLOAT, false, NULL)
-#define TEXT(S, m, k) ROW(S, m, k, WIRE_TEXT, false, NULL)
-#define BYTES(S, m, k) ROW(S, m, k, WIRE_BYTES, false, NULL)
-#define INTS(S, m, k) ROW(S, m, k, WIRE_INT, true, NULL)
-#define TYPES(S, m, k) ROW(S, m, k, WIRE_INT, true, &type_words)
-#define FLOATS(S, m, k) ROW(S, m, k, WIRE_FLOAT, true, NULL)
-#define DOUBLES(S, m, k) ROW(S, m, k, WIRE_DOUBLE, true, NULL)
-#define TEXTS(S, m, k) ROW(S, m, k, WIRE_TEXT, true, NULL)
-#define BLOBS(S, m, k) ROW(S, m, k, WIRE_BYTES, true, NULL)
-#define ONE(S, m, k, T) ROW(S, m, k, WIRE_MSG, false, &T##_message)
-#define MANY(S, m, k, T) ROW(S, m, k, WIRE_MSG, true, &T##_message)
-#define MESSAGE(S, schema, rows) \
-	static const WireField S##_field[] = { rows }; \
-	const WireMessage S##_message = { schema, sizeof(S), S##_field, S##_rows };
+#include "base/wire_field.def"
 #include "frontend/tensorflow/proto.def"
-#include "frontend/tensorflow/proto_end.def"
+#include "base/wire_end.def"
 
 static const struct {
 	const char *name;
