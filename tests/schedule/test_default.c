@@ -256,6 +256,33 @@ START_TEST(odd_axes_have_tiles)
 }
 END_TEST
 
+/* Few registers are no reason for a tile that does not divide, or for sums that wait: filters are single elements. */
+static const struct {
+	const char *dag, *step;
+} small_files[] = {
+	{ "dag a\nin x: f32[1,64,33,33]\nconst w: f32[20,64,1,1]\ny: f32[1,20,33,33] = conv(x, w)\nout y\n",
+		"split o 10\n" },
+	{ "dag b\nin x: f32[1,3,64,64]\nconst w: f32[24,3,3,3]\ny: f32[1,24,62,62] = conv(x, w)\nout y\n",
+		"split o 12\n" },
+};
+
+START_TEST(sums_take_most_of_a_small_file)
+{
+	Arena *a = arena_new();
+	Target t = cpu(1);
+	t.vector_regs = 16;
+	t.core.fma_rate = t.core.loads = 2;
+	t.core.fma_latency = 4;
+	Err err = { 0 };
+	Text text = { .arena = a };
+	Space *s = space_of_any(a, task_of(a, small_files[_i].dag), &t, &err);
+	ck_assert_msg(s != NULL, "%s", err.text);
+	trace_print(&text, space_trace(s, &s->first, a, &err));
+	ck_assert_msg(strstr(text_str(&text), small_files[_i].step) != NULL, "%s", text_str(&text));
+	arena_free(a);
+}
+END_TEST
+
 /* Two threads would store the same elements of the axis that they share. */
 START_TEST(shared_axes_do_not_overlap)
 {
@@ -278,6 +305,7 @@ int main(void)
 	tcase_add_loop_test(tc, every_type_has_tiles, 0, LEN(typed));
 	tcase_add_loop_test(tc, an_anchor_is_tiled_wherever_it_stands, 0, LEN(anchors));
 	tcase_add_loop_test(tc, odd_axes_have_tiles, 0, LEN(odd));
+	tcase_add_loop_test(tc, sums_take_most_of_a_small_file, 0, LEN(small_files));
 	tcase_add_loop_test(tc, cold_weights_are_asked_for, 0, LEN(asked));
 	return run_suite("default", tc);
 }

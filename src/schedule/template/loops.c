@@ -145,7 +145,7 @@ static double part_promise(const Sketch *s, const Nest *n, Part p, int vector)
 {
 	const Core *core = &s->target->core;
 	const Axis *x = &n->axis[p.axis];
-	double want = TMPL_HIDES * core->fma_latency * core->fma_rate, size = (double)p.size, all = (double)x->extent;
+	double want = tile_hides(core), size = (double)p.size, all = (double)x->extent;
 	double used = all / (size * ceil(all / size)), loads = x->loads + (n->loads - x->loads) / size;
 	double whole = x->extent % p.size == 0 ? 1 : may_overlap(n, p) ? TMPL_NEST_AGAIN : TMPL_NEST_GUARDED;
 	int k = window_axis(n, p);
@@ -162,19 +162,24 @@ static double part_promise(const Sketch *s, const Nest *n, Part p, int vector)
 
 /*
  * A few iterations of another axis than the vector's: even numbers that leave little empty, and parts of the axis.
- * Each has a sum, and may have an operand of its own, so half of the registers bound them. A transpose takes as many
- * as lie in a line that it reads, since each line would be read as often as it has elements else.
+ * Each has a sum, and may have an operand of its own, so half of the registers bound them. Where that operand is one
+ * element, parts of the axis may have as many sums as hide their latency. A transpose takes as many as lie in a line
+ * that it reads, since each line would be read as often as it has elements else.
  */
 static Part choose_tile(Sketch *s, const Nest *n, int vector)
 {
 	Part part[KNOB_OPTIONS] = { { -1, 0 } };
 	KnobOption option[KNOB_OPTIONS] = { part_option(n, part[0]) };
 	int64_t line = (int64_t)s->target->line_bytes * 8 / (n->type.bits > 0 ? n->type.bits : 8);
+	int64_t half = tile_registers(s) / 2, spared = tile_registers(s) - TMPL_NEST_SPARE;
+	int64_t hide = (int64_t)fmin((double)spared, tile_hides(&s->target->core));
 	int count = 1, first = 0;
 	double best = 0;
-	for (int k = 0; k < n->n; k++)
-		for (int64_t size = 2, x = n->axis[k].extent; size <= x && size <= tile_registers(s) / 2; size++) {
-			bool fits = x % size == 0 || (size % 2 == 0 && tile_wastes_little(x, size));
+	for (int k = 0; k < n->n; k++) {
+		bool scalars = n->sums && vector >= 0 && !loop_nest_reads_along(n, k, vector);
+		int64_t most = scalars && hide > half ? hide : half;
+		for (int64_t size = 2, x = n->axis[k].extent; size <= x && size <= most; size++) {
+			bool fits = x % size == 0 || (size % 2 == 0 && size <= half && tile_wastes_little(x, size));
 			if (fits && !n->axis[k].reduce && k != vector && count < KNOB_OPTIONS) {
 				part[count] = (Part){ k, size };
 				option[count] = part_option(n, part[count]);
@@ -188,6 +193,7 @@ static Part choose_tile(Sketch *s, const Nest *n, int vector)
 				count++;
 			}
 		}
+	}
 	int picked = ask(s, n, "tile", option, count, first);
 	if (n->asks)
 		sketch_opens(s);

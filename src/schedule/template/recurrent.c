@@ -131,7 +131,7 @@ static void choose_tile(Sketch *s, const Steps *st, int64_t lanes, Tile *out)
 {
 	KnobOption option[KNOB_OPTIONS] = { { .kind = KNOB_TILE, .tile = { 1, 1 } } };
 	const Core *core = &s->target->core;
-	double top = -1, want = TMPL_HIDES * core->fma_latency * core->fma_rate;
+	double top = -1, want = tile_hides(core);
 	int64_t blocks = (st->size + lanes - 1) / lanes;
 	int n = 0, best = 0;
 	for (int64_t f = 1; f <= TMPL_MOST_VECTORS && f <= blocks; f++)

@@ -95,12 +95,10 @@ int64_t tile_lanes(const Sketch *s, const Tiled *t, int64_t extent);
  */
 double tile_made(int64_t extent, int64_t part, int64_t lanes, bool split, double masked);
 bool tile_wastes_little(int64_t extent, int64_t width); /* the last tile of that width is nearly full */
-/*
- * How many steps of a reduction may be written out: powers of two from 1, below the extent, up to `most`, whose `sums`
- * multiply-adds each make at most `body`. Fills option[KNOB_OPTIONS]; returns how many.
- */
-int tile_unrolls(int64_t extent, int64_t sums, int64_t most, int64_t body, int64_t *option);
+/* Steps of a reduction to write out: powers of two below the extent, up to `most`, steps * sums <= body; how many. */
+int tile_unrolls(int64_t extent, int64_t sums, int64_t most, int64_t body, int64_t option[KNOB_OPTIONS]);
 int64_t tile_registers(const Sketch *s); /* vector registers of the target */
+double tile_hides(const Core *core); /* sums side by side that hide the latency of one and the loop's overhead */
 /* The part of the core's FMA rate that tiles of so many of all `blocks` vectors and `extent` pixels may reach. */
 double tile_promise(const Core *core, int64_t blocks, int64_t extent, int64_t vectors, int64_t pixels);
 bool tile_overlaps(const Sketch *s, const Tile *t); /* a group's last tile, but in a grid: blocks would write twice */

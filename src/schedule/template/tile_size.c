@@ -29,13 +29,18 @@ int64_t tile_registers(const Sketch *s)
 	return s->target->vector_regs > 0 ? s->target->vector_regs : 16;
 }
 
+double tile_hides(const Core *core)
+{
+	return TMPL_HIDES * core->fma_latency * core->fma_rate;
+}
+
 bool tile_wastes_little(int64_t extent, int64_t width)
 {
 	int64_t covered = ceil_div(extent, width) * width;
 	return extent <= TMPL_SHORT_AXIS || (covered - extent) * TMPL_WASTE <= covered;
 }
 
-int tile_unrolls(int64_t extent, int64_t sums, int64_t most, int64_t body, int64_t *option)
+int tile_unrolls(int64_t extent, int64_t sums, int64_t most, int64_t body, int64_t option[KNOB_OPTIONS])
 {
 	int n = 0;
 	for (int64_t u = 1; n < KNOB_OPTIONS && (u == 1 || (u < extent && u <= most && u * sums <= body)); u *= 2)
@@ -52,7 +57,7 @@ static double tile_cycles(const Core *core, int64_t vectors, int64_t pixels)
 {
 	const double rate[TMPL_MOST_VECTORS + 1] = { 0, TMPL_ONE_VECTOR, TMPL_TWO_VECTORS, TMPL_THREE_VECTORS,
 		TMPL_FOUR_VECTORS };
-	double want = TMPL_HIDES * core->fma_latency * core->fma_rate, sums = (double)(vectors * pixels);
+	double want = tile_hides(core), sums = (double)(vectors * pixels);
 	double chains = sums < want ? sqrt(sums / want) : 1;
 	double fed = fmin(1, core->loads * (double)vectors / core->fma_rate);
 	return fmax(sums / (core->fma_rate * chains * fed * rate[vectors]), core->fma_latency);
