@@ -44,28 +44,32 @@ static int second(Visit *v)
 	return node_reshape(v, b, wide);
 }
 
+/* X(type, operator of the Dag, swap its inputs, invert its result) */
+#define BINARY_LIST(X) \
+	X("Add", add, false, false) \
+	X("Sub", sub, false, false) \
+	X("Mul", mul, false, false) \
+	X("Div", div, false, false) \
+	X("EQ", equal, false, false) \
+	X("NE", equal, false, true) \
+	X("LT", less, false, false) \
+	X("GT", less, true, false) \
+	X("LE", less_equal, false, false) \
+	X("GE", less_equal, true, false) \
+	X("And", bit_and, false, false) \
+	X("Or", bit_or, false, false) \
+	X("Xor", bit_xor, false, false) \
+	X("BitwiseAnd", bit_and, false, false) \
+	X("BitwiseOr", bit_or, false, false) \
+	X("BitwiseXor", bit_xor, false, false)
+
+#define X(type, op, swap, invert) { type, OP_##op, swap, invert },
 static const struct {
 	const char *type;
 	int op;
 	bool swap, invert;
-} rows[] = {
-	{ "Add", OP_add, false, false },
-	{ "Sub", OP_sub, false, false },
-	{ "Mul", OP_mul, false, false },
-	{ "Div", OP_div, false, false },
-	{ "EQ", OP_equal, false, false },
-	{ "NE", OP_equal, false, true },
-	{ "LT", OP_less, false, false },
-	{ "GT", OP_less, true, false },
-	{ "LE", OP_less_equal, false, false },
-	{ "GE", OP_less_equal, true, false },
-	{ "And", OP_bit_and, false, false },
-	{ "Or", OP_bit_or, false, false },
-	{ "Xor", OP_bit_xor, false, false },
-	{ "BitwiseAnd", OP_bit_and, false, false },
-	{ "BitwiseOr", OP_bit_or, false, false },
-	{ "BitwiseXor", OP_bit_xor, false, false },
-};
+} rows[] = { BINARY_LIST(X) };
+#undef X
 
 static void import_binary(Visit *v)
 {
@@ -152,29 +156,9 @@ static void import_where(Visit *v)
 	node_set(v, 0, node_where(v, cond, a, b));
 }
 
-#define BINARY(type) \
-	{ \
-		type, 0, "", import_binary \
-	}
-
+#define X(type, op, swap, invert) { type, 0, "", import_binary },
 const NodeRow caffe2_binary_rows[] = {
-	BINARY("Add"),
-	BINARY("Sub"),
-	BINARY("Mul"),
-	BINARY("Div"),
-	BINARY("EQ"),
-	BINARY("NE"),
-	BINARY("LT"),
-	BINARY("GT"),
-	BINARY("LE"),
-	BINARY("GE"),
-	BINARY("And"),
-	BINARY("Or"),
-	BINARY("Xor"),
-	BINARY("BitwiseAnd"),
-	BINARY("BitwiseOr"),
-	BINARY("BitwiseXor"),
-	{ "Pow", 0, "", import_pow },
+	BINARY_LIST(X){ "Pow", 0, "", import_pow },
 	{ "Sum", 0, "", import_sum },
 	{ "Max", 0, "", import_max },
 	{ "Min", 0, "", import_min },

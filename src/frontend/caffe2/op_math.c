@@ -9,33 +9,36 @@
 #include <string.h>
 
 /* One call of the Dag. */
+#define CALL_LIST(X) \
+	X("Relu", relu) \
+	X("Sigmoid", sigmoid) \
+	X("Tanh", tanh) \
+	X("Abs", abs) \
+	X("Negative", neg) \
+	X("Exp", exp) \
+	X("Log", log) \
+	X("Log1p", log1p) \
+	X("Sqrt", sqrt) \
+	X("Sign", sign) \
+	X("Floor", floor) \
+	X("Ceil", ceil) \
+	X("Sin", sin) \
+	X("Cos", cos) \
+	X("Tan", tan) \
+	X("Asin", asin) \
+	X("Acos", acos) \
+	X("Atan", atan) \
+	X("Sinh", sinh) \
+	X("Cosh", cosh) \
+	X("Erf", erf) \
+	X("Not", bit_not)
+
+#define X(type, op) { type, OP_##op },
 static const struct {
 	const char *type;
 	int op;
-} calls[] = {
-	{ "Relu", OP_relu },
-	{ "Sigmoid", OP_sigmoid },
-	{ "Tanh", OP_tanh },
-	{ "Abs", OP_abs },
-	{ "Negative", OP_neg },
-	{ "Exp", OP_exp },
-	{ "Log", OP_log },
-	{ "Log1p", OP_log1p },
-	{ "Sqrt", OP_sqrt },
-	{ "Sign", OP_sign },
-	{ "Floor", OP_floor },
-	{ "Ceil", OP_ceil },
-	{ "Sin", OP_sin },
-	{ "Cos", OP_cos },
-	{ "Tan", OP_tan },
-	{ "Asin", OP_asin },
-	{ "Acos", OP_acos },
-	{ "Atan", OP_atan },
-	{ "Sinh", OP_sinh },
-	{ "Cosh", OP_cosh },
-	{ "Erf", OP_erf },
-	{ "Not", OP_bit_not },
-};
+} calls[] = { CALL_LIST(X) };
+#undef X
 
 static void import_call(Visit *v)
 {
@@ -202,39 +205,14 @@ static void import_same(Visit *v)
 	node_set_alias(v, 0, node_need(v, 0));
 }
 
-#define CALL(type) \
-	{ \
-		type, 0, "consumed_inputs cudnn_exhaustive_search", import_call \
-	}
+#define X(type, op) { type, 0, "consumed_inputs cudnn_exhaustive_search", import_call },
 #define ACTIVATION(type) \
 	{ \
 		type, 0, "", import_activation \
 	}
 
 const NodeRow caffe2_math_rows[] = {
-	CALL("Relu"),
-	CALL("Sigmoid"),
-	CALL("Tanh"),
-	CALL("Abs"),
-	CALL("Negative"),
-	CALL("Exp"),
-	CALL("Log"),
-	CALL("Log1p"),
-	CALL("Sqrt"),
-	CALL("Sign"),
-	CALL("Floor"),
-	CALL("Ceil"),
-	CALL("Sin"),
-	CALL("Cos"),
-	CALL("Tan"),
-	CALL("Asin"),
-	CALL("Acos"),
-	CALL("Atan"),
-	CALL("Sinh"),
-	CALL("Cosh"),
-	CALL("Erf"),
-	CALL("Not"),
-	ACTIVATION("LeakyRelu"),
+	CALL_LIST(X) ACTIVATION("LeakyRelu"),
 	ACTIVATION("Elu"),
 	ACTIVATION("Selu"),
 	ACTIVATION("ThresholdedRelu"),

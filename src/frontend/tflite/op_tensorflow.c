@@ -7,100 +7,104 @@
 
 #include <string.h>
 
+/* X(TensorFlow Lite's name, TensorFlow's) */
+#define LIST(X) \
+	X("ABS", "Abs") \
+	X("ADD_N", "AddN") \
+	X("ARG_MAX", "ArgMax") \
+	X("ARG_MIN", "ArgMin") \
+	X("ATAN2", "Atan2") \
+	X("BATCH_MATMUL", "BatchMatMulV2") \
+	X("BATCH_TO_SPACE_ND", "BatchToSpaceND") \
+	X("BITCAST", "Bitcast") \
+	X("BITWISE_XOR", "BitwiseXor") \
+	X("BROADCAST_ARGS", "BroadcastArgs") \
+	X("BROADCAST_TO", "BroadcastTo") \
+	X("CAST", "Cast") \
+	X("CEIL", "Ceil") \
+	X("COS", "Cos") \
+	X("CUMSUM", "Cumsum") \
+	X("DEPTH_TO_SPACE", "DepthToSpace") \
+	X("ELU", "Elu") \
+	X("EQUAL", "Equal") \
+	X("EXP", "Exp") \
+	X("EXPAND_DIMS", "ExpandDims") \
+	X("FILL", "Fill") \
+	X("FLOOR", "Floor") \
+	X("FLOOR_DIV", "FloorDiv") \
+	X("FLOOR_MOD", "FloorMod") \
+	X("GATHER_ND", "GatherNd") \
+	X("GREATER", "Greater") \
+	X("GREATER_EQUAL", "GreaterEqual") \
+	X("LESS", "Less") \
+	X("LESS_EQUAL", "LessEqual") \
+	X("LOG", "Log") \
+	X("LOGICAL_AND", "LogicalAnd") \
+	X("LOGICAL_NOT", "LogicalNot") \
+	X("LOGICAL_OR", "LogicalOr") \
+	X("LOGISTIC", "Sigmoid") \
+	X("LOG_SOFTMAX", "LogSoftmax") \
+	X("MATRIX_DIAG", "MatrixDiag") \
+	X("MAXIMUM", "Maximum") \
+	X("MEAN", "Mean") \
+	X("MINIMUM", "Minimum") \
+	X("MIRROR_PAD", "MirrorPad") \
+	X("NEG", "Neg") \
+	X("NOT_EQUAL", "NotEqual") \
+	X("ONE_HOT", "OneHot") \
+	X("PACK", "Pack") \
+	X("PAD", "Pad") \
+	X("PADV2", "PadV2") \
+	X("POW", "Pow") \
+	X("RANGE", "Range") \
+	X("RANK", "Rank") \
+	X("REDUCE_ALL", "All") \
+	X("REDUCE_ANY", "Any") \
+	X("REDUCE_MAX", "Max") \
+	X("REDUCE_MIN", "Min") \
+	X("REDUCE_PROD", "Prod") \
+	X("RELU", "Relu") \
+	X("RELU6", "Relu6") \
+	X("RESIZE_BILINEAR", "ResizeBilinear") \
+	X("RESIZE_NEAREST_NEIGHBOR", "ResizeNearestNeighbor") \
+	X("REVERSE_SEQUENCE", "ReverseSequence") \
+	X("REVERSE_V2", "ReverseV2") \
+	X("RIGHT_SHIFT", "RightShift") \
+	X("ROUND", "Round") \
+	X("RSQRT", "Rsqrt") \
+	X("SCATTER_ND", "ScatterNd") \
+	X("SEGMENT_SUM", "SegmentSum") \
+	X("SELECT", "Select") \
+	X("SELECT_V2", "SelectV2") \
+	X("SHAPE", "Shape") \
+	X("SIGN", "Sign") \
+	X("SIN", "Sin") \
+	X("SLICE", "Slice") \
+	X("SPACE_TO_BATCH_ND", "SpaceToBatchND") \
+	X("SPACE_TO_DEPTH", "SpaceToDepth") \
+	X("SPARSE_TO_DENSE", "SparseToDense") \
+	X("SPLIT", "Split") \
+	X("SPLIT_V", "SplitV") \
+	X("SQRT", "Sqrt") \
+	X("SQUARE", "Square") \
+	X("SQUARED_DIFFERENCE", "SquaredDifference") \
+	X("SQUEEZE", "Squeeze") \
+	X("STRIDED_SLICE", "StridedSlice") \
+	X("SUM", "Sum") \
+	X("TANH", "Tanh") \
+	X("TILE", "Tile") \
+	X("TOPK_V2", "TopKV2") \
+	X("TRANSPOSE", "Transpose") \
+	X("UNPACK", "Unpack") \
+	X("UNSORTED_SEGMENT_PROD", "UnsortedSegmentProd") \
+	X("UNSORTED_SEGMENT_SUM", "UnsortedSegmentSum") \
+	X("ZEROS_LIKE", "ZerosLike")
+
+#define X(lite, tf) { lite, tf },
 static const struct {
 	const char *name, *tf;
-} rows[] = {
-	{ "ABS", "Abs" },
-	{ "ADD_N", "AddN" },
-	{ "ARG_MAX", "ArgMax" },
-	{ "ARG_MIN", "ArgMin" },
-	{ "ATAN2", "Atan2" },
-	{ "BATCH_MATMUL", "BatchMatMulV2" },
-	{ "BATCH_TO_SPACE_ND", "BatchToSpaceND" },
-	{ "BITCAST", "Bitcast" },
-	{ "BITWISE_XOR", "BitwiseXor" },
-	{ "BROADCAST_ARGS", "BroadcastArgs" },
-	{ "BROADCAST_TO", "BroadcastTo" },
-	{ "CAST", "Cast" },
-	{ "CEIL", "Ceil" },
-	{ "COS", "Cos" },
-	{ "CUMSUM", "Cumsum" },
-	{ "DEPTH_TO_SPACE", "DepthToSpace" },
-	{ "ELU", "Elu" },
-	{ "EQUAL", "Equal" },
-	{ "EXP", "Exp" },
-	{ "EXPAND_DIMS", "ExpandDims" },
-	{ "FILL", "Fill" },
-	{ "FLOOR", "Floor" },
-	{ "FLOOR_DIV", "FloorDiv" },
-	{ "FLOOR_MOD", "FloorMod" },
-	{ "GATHER_ND", "GatherNd" },
-	{ "GREATER", "Greater" },
-	{ "GREATER_EQUAL", "GreaterEqual" },
-	{ "LESS", "Less" },
-	{ "LESS_EQUAL", "LessEqual" },
-	{ "LOG", "Log" },
-	{ "LOGICAL_AND", "LogicalAnd" },
-	{ "LOGICAL_NOT", "LogicalNot" },
-	{ "LOGICAL_OR", "LogicalOr" },
-	{ "LOGISTIC", "Sigmoid" },
-	{ "LOG_SOFTMAX", "LogSoftmax" },
-	{ "MATRIX_DIAG", "MatrixDiag" },
-	{ "MAXIMUM", "Maximum" },
-	{ "MEAN", "Mean" },
-	{ "MINIMUM", "Minimum" },
-	{ "MIRROR_PAD", "MirrorPad" },
-	{ "NEG", "Neg" },
-	{ "NOT_EQUAL", "NotEqual" },
-	{ "ONE_HOT", "OneHot" },
-	{ "PACK", "Pack" },
-	{ "PAD", "Pad" },
-	{ "PADV2", "PadV2" },
-	{ "POW", "Pow" },
-	{ "RANGE", "Range" },
-	{ "RANK", "Rank" },
-	{ "REDUCE_ALL", "All" },
-	{ "REDUCE_ANY", "Any" },
-	{ "REDUCE_MAX", "Max" },
-	{ "REDUCE_MIN", "Min" },
-	{ "REDUCE_PROD", "Prod" },
-	{ "RELU", "Relu" },
-	{ "RELU6", "Relu6" },
-	{ "RESIZE_BILINEAR", "ResizeBilinear" },
-	{ "RESIZE_NEAREST_NEIGHBOR", "ResizeNearestNeighbor" },
-	{ "REVERSE_SEQUENCE", "ReverseSequence" },
-	{ "REVERSE_V2", "ReverseV2" },
-	{ "RIGHT_SHIFT", "RightShift" },
-	{ "ROUND", "Round" },
-	{ "RSQRT", "Rsqrt" },
-	{ "SCATTER_ND", "ScatterNd" },
-	{ "SEGMENT_SUM", "SegmentSum" },
-	{ "SELECT", "Select" },
-	{ "SELECT_V2", "SelectV2" },
-	{ "SHAPE", "Shape" },
-	{ "SIGN", "Sign" },
-	{ "SIN", "Sin" },
-	{ "SLICE", "Slice" },
-	{ "SPACE_TO_BATCH_ND", "SpaceToBatchND" },
-	{ "SPACE_TO_DEPTH", "SpaceToDepth" },
-	{ "SPARSE_TO_DENSE", "SparseToDense" },
-	{ "SPLIT", "Split" },
-	{ "SPLIT_V", "SplitV" },
-	{ "SQRT", "Sqrt" },
-	{ "SQUARE", "Square" },
-	{ "SQUARED_DIFFERENCE", "SquaredDifference" },
-	{ "SQUEEZE", "Squeeze" },
-	{ "STRIDED_SLICE", "StridedSlice" },
-	{ "SUM", "Sum" },
-	{ "TANH", "Tanh" },
-	{ "TILE", "Tile" },
-	{ "TOPK_V2", "TopKV2" },
-	{ "TRANSPOSE", "Transpose" },
-	{ "UNPACK", "Unpack" },
-	{ "UNSORTED_SEGMENT_PROD", "UnsortedSegmentProd" },
-	{ "UNSORTED_SEGMENT_SUM", "UnsortedSegmentSum" },
-	{ "ZEROS_LIKE", "ZerosLike" },
-};
+} rows[] = { LIST(X) };
+#undef X
 
 static void import_as_tensorflow(Visit *v)
 {
@@ -114,101 +118,5 @@ static void import_as_tensorflow(Visit *v)
 	row->import(v);
 }
 
-#define ROW(name) \
-	{ \
-		name, 0, "", import_as_tensorflow \
-	}
-
-const NodeRow tflite_tensorflow_rows[] = {
-	ROW("ABS"),
-	ROW("ADD_N"),
-	ROW("ARG_MAX"),
-	ROW("ARG_MIN"),
-	ROW("ATAN2"),
-	ROW("BATCH_MATMUL"),
-	ROW("BATCH_TO_SPACE_ND"),
-	ROW("BITCAST"),
-	ROW("BITWISE_XOR"),
-	ROW("BROADCAST_ARGS"),
-	ROW("BROADCAST_TO"),
-	ROW("CAST"),
-	ROW("CEIL"),
-	ROW("COS"),
-	ROW("CUMSUM"),
-	ROW("DEPTH_TO_SPACE"),
-	ROW("ELU"),
-	ROW("EQUAL"),
-	ROW("EXP"),
-	ROW("EXPAND_DIMS"),
-	ROW("FILL"),
-	ROW("FLOOR"),
-	ROW("FLOOR_DIV"),
-	ROW("FLOOR_MOD"),
-	ROW("GATHER_ND"),
-	ROW("GREATER"),
-	ROW("GREATER_EQUAL"),
-	ROW("LESS"),
-	ROW("LESS_EQUAL"),
-	ROW("LOG"),
-	ROW("LOGICAL_AND"),
-	ROW("LOGICAL_NOT"),
-	ROW("LOGICAL_OR"),
-	ROW("LOGISTIC"),
-	ROW("LOG_SOFTMAX"),
-	ROW("MATRIX_DIAG"),
-	ROW("MAXIMUM"),
-	ROW("MEAN"),
-	ROW("MINIMUM"),
-	ROW("MIRROR_PAD"),
-	ROW("NEG"),
-	ROW("NOT_EQUAL"),
-	ROW("ONE_HOT"),
-	ROW("PACK"),
-	ROW("PAD"),
-	ROW("PADV2"),
-	ROW("POW"),
-	ROW("RANGE"),
-	ROW("RANK"),
-	ROW("REDUCE_ALL"),
-	ROW("REDUCE_ANY"),
-	ROW("REDUCE_MAX"),
-	ROW("REDUCE_MIN"),
-	ROW("REDUCE_PROD"),
-	ROW("RELU"),
-	ROW("RELU6"),
-	ROW("RESIZE_BILINEAR"),
-	ROW("RESIZE_NEAREST_NEIGHBOR"),
-	ROW("REVERSE_SEQUENCE"),
-	ROW("REVERSE_V2"),
-	ROW("RIGHT_SHIFT"),
-	ROW("ROUND"),
-	ROW("RSQRT"),
-	ROW("SCATTER_ND"),
-	ROW("SEGMENT_SUM"),
-	ROW("SELECT"),
-	ROW("SELECT_V2"),
-	ROW("SHAPE"),
-	ROW("SIGN"),
-	ROW("SIN"),
-	ROW("SLICE"),
-	ROW("SPACE_TO_BATCH_ND"),
-	ROW("SPACE_TO_DEPTH"),
-	ROW("SPARSE_TO_DENSE"),
-	ROW("SPLIT"),
-	ROW("SPLIT_V"),
-	ROW("SQRT"),
-	ROW("SQUARE"),
-	ROW("SQUARED_DIFFERENCE"),
-	ROW("SQUEEZE"),
-	ROW("STRIDED_SLICE"),
-	ROW("SUM"),
-	ROW("TANH"),
-	ROW("TILE"),
-	ROW("TOPK_V2"),
-	ROW("TRANSPOSE"),
-	ROW("UNPACK"),
-	ROW("UNSORTED_SEGMENT_PROD"),
-	ROW("UNSORTED_SEGMENT_SUM"),
-	ROW("ZEROS_LIKE"),
-	{ NULL, 0, NULL, NULL },
-};
+#define X(lite, tf) { lite, 0, "", import_as_tensorflow },
+const NodeRow tflite_tensorflow_rows[] = { LIST(X){ NULL, 0, NULL, NULL } };
