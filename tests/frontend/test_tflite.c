@@ -89,7 +89,7 @@ START_TEST(files_that_lie)
 		{ 0, none, "an offset points outside of the file" },
 		{ 0, (const unsigned char[]){ 9, 0, 0, 0 }, "table" },
 		{ find_number(whole, 77, 0), minus, "has a dimension of -2" },
-		{ find_number(whole, 77, 0), big, "" },
+		{ find_number(whole, 77, 0), big, NULL }, /* an input may be large */
 		{ find_number(whole, 77, 0) - 4, big, "a vector is longer than the file" },
 	};
 	for (int k = 0; k < LEN(rows); k++) {
@@ -97,7 +97,9 @@ START_TEST(files_that_lie)
 		unsigned char *bytes = arena_copy(a, whole.at, whole.n);
 		memcpy(bytes + rows[k].at, rows[k].bytes, 4);
 		Dag *d = frontend_load_bytes(a, "m.tflite", (Bytes){ bytes, whole.n }, NULL, &err);
-		if (rows[k].want[0] != 0)
+		if (rows[k].want == NULL)
+			ck_assert_msg(d != NULL, "change %d: %s", k, err.text);
+		else
 			check_sentence(arena_printf(a, "change %d", k), d, &err, rows[k].want);
 	}
 	Err err = { 0 };
