@@ -53,6 +53,34 @@ static void import_gelu(Visit *v)
 	activate(v, tanh ? "gelu_tanh" : "gelu", 0, 0);
 }
 
+/* ---- of ONNX Runtime */
+
+/* Input 0, with the bias of input 1 if there is one, through an activation of the table. */
+static void activate_biased(Visit *v, const char *name, double a)
+{
+	node_need(v, 0);
+	int x = node_value(v, 0);
+	if (node_in(v, 1) != NULL)
+		x = node_call2(v, OP_add, x, node_value(v, 1));
+	node_set(v, 0, node_activate_with(v, x, name, a, 0));
+}
+
+static void import_bias_gelu(Visit *v)
+{
+	node_need(v, 1);
+	activate_biased(v, "gelu", 0);
+}
+
+static void import_fast_gelu(Visit *v)
+{
+	activate_biased(v, "gelu_tanh", 0);
+}
+
+static void import_quick_gelu(Visit *v)
+{
+	activate(v, "swish", node_attr_float(v, "alpha", 1.702), 0);
+}
+
 /* x < -lambd ? x + bias : x > lambd ? x - bias : 0; of integers in f64 */
 static void import_shrink(Visit *v)
 {
@@ -79,6 +107,10 @@ const NodeRow onnx_activation_rows[] = {
 	{ "Swish", 24, "", import_swish },
 	{ "Mish", 18, "", import_mish },
 	{ "Gelu", 20, "", import_gelu },
+	{ "com.microsoft::Gelu", 1, "", import_gelu },
+	{ "com.microsoft::BiasGelu", 1, "", import_bias_gelu },
+	{ "com.microsoft::FastGelu", 1, "", import_fast_gelu },
+	{ "com.microsoft::QuickGelu", 1, "", import_quick_gelu },
 	{ "Softplus", 1, "", import_softplus },
 	{ "Softsign", 1, "", import_softsign },
 	{ "Shrink", 9, "", import_shrink },

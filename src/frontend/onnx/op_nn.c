@@ -311,6 +311,19 @@ static void import_matmul(Visit *v)
 	node_set(v, 0, node_call2(v, OP_matmul, node_value(v, 0), node_value(v, 1)));
 }
 
+/* ONNX Runtime's: the last two dimensions may be exchanged before, and the product has a factor. */
+static void import_fused_matmul(Visit *v)
+{
+	node_need(v, 0);
+	node_need(v, 1);
+	if (node_attr_flag(v, "transBatchA", false) || node_attr_flag(v, "transBatchB", false))
+		node_fail(v, ERR_UNSUPPORTED, "transBatchA and transBatchB are not supported: transpose the inputs before it");
+	Attr attr[] = { attr_int("ta", node_attr_flag(v, "transA", false)),
+		attr_int("tb", node_attr_flag(v, "transB", false)) };
+	int in[] = { node_value(v, 0), node_value(v, 1) };
+	node_set(v, 0, times(v, node_call(v, OP_matmul, in, 2, attr, 2), node_attr_float(v, "alpha", 1)));
+}
+
 /* At inference it copies its input; the mask, if it is used, is all ones. */
 static void import_dropout(Visit *v)
 {
@@ -347,6 +360,7 @@ const NodeRow onnx_nn_rows[] = {
 	{ "Gemm", 1, "", import_gemm },
 	{ "Det", 11, "", import_det },
 	{ "MatMul", 1, "", import_matmul },
+	{ "com.microsoft::FusedMatMul", 1, "", import_fused_matmul },
 	{ "Dropout", 1, "consumed_inputs ratio seed", import_dropout },
 	{ "Einsum", 12, "", node_einsum },
 	{ NULL, 0, NULL, NULL },

@@ -93,6 +93,61 @@ static void import_rms_normalization(Visit *v)
 	if (node_ok(v) && !shape_eq(node_val(v, y)->shape, it->shape))
 		node_fail(v, ERR_TYPE, "its scale does not broadcast to its input");
 	node_set(v, 0, y);
+	if (node_used(v, 1)) /* of SimplifiedLayerNormalization, the older name by ONNX Runtime */
+		node_set(v, 1, inverse);
+}
+
+static int cast_input(Visit *v, int k, DType type)
+{
+	return node_cast(v, node_value(v, k), type);
+}
+
+/*
+ * ONNX Runtime's: the sum of input, skip and bias, which is result 3, and its normalisation over the last dimension,
+ * computed in f32 from halves. `shift` and `bias` are the inputs' numbers; shift 0: by the root of the mean square.
+ */
+static void skip_norm(Visit *v, int shift, int bias)
+{
+	const Item *it = node_need(v, 0);
+	const DType type = statistics_type(it->type);
+	const int64_t last = it->shape.rank - 1;
+	double epsilon = node_attr_size(v, "epsilon", 1e-12);
+	if (it->shape.rank < 1)
+		node_fail(v, ERR_TYPE, "its input is a scalar, but needs a dimension");
+	node_need(v, 1);
+	node_need(v, 2);
+	int x = node_call2(v, OP_add, cast_input(v, 0, type), cast_input(v, 1, type));
+	if (node_in(v, bias) != NULL)
+		x = node_call2(v, OP_add, x, cast_input(v, bias, type));
+	Moments m = { .mean = DAG_NONE, .centred = x };
+	if (shift > 0)
+		m = find_moments(v, x, &last, 1, epsilon);
+	else
+		m.inverse = inverse_root_mean(v, x, &last, 1, epsilon);
+	int y = node_call2(v, OP_mul, node_call2(v, OP_mul, m.centred, m.inverse), cast_input(v, 2, type));
+	if (shift > 0 && node_in(v, shift) != NULL)
+		y = node_call2(v, OP_add, y, cast_input(v, shift, type));
+	if (node_ok(v) && !shape_eq(node_val(v, y)->shape, it->shape))
+		node_fail(v, ERR_TYPE, "its skip, its scale or its bias does not broadcast to its input");
+	node_set(v, 0, node_cast(v, y, it->type));
+	if (node_used(v, 1) && shift == 0)
+		node_fail(v, ERR_UNSUPPORTED, "its result 1 is not supported: a norm by the mean square has no mean");
+	if (node_used(v, 1))
+		node_set(v, 1, m.mean);
+	if (node_used(v, 2))
+		node_set(v, 2, m.inverse);
+	if (node_used(v, 3))
+		node_set(v, 3, node_cast(v, x, it->type));
+}
+
+static void import_skip_layer_normalization(Visit *v)
+{
+	skip_norm(v, 3, 4);
+}
+
+static void import_skip_simplified(Visit *v)
+{
+	skip_norm(v, 0, 3);
 }
 
 /* A vector of one number for each element of dimension 1, shaped to broadcast to `rank` dimensions. */
@@ -204,6 +259,9 @@ static void import_lp_normalization(Visit *v)
 const NodeRow onnx_norm_rows[] = {
 	{ "LayerNormalization", 17, "", import_layer_normalization },
 	{ "RMSNormalization", 23, "", import_rms_normalization },
+	{ "SimplifiedLayerNormalization", 1, "", import_rms_normalization },
+	{ "com.microsoft::SkipLayerNormalization", 1, "", import_skip_layer_normalization },
+	{ "com.microsoft::SkipSimplifiedLayerNormalization", 1, "", import_skip_simplified },
 	{ "InstanceNormalization", 1, "consumed_inputs", import_instance_normalization },
 	{ "GroupNormalization", 18, "", import_group_normalization },
 	{ "MeanVarianceNormalization", 9, "", import_mean_variance_normalization },
