@@ -138,6 +138,28 @@ START_TEST(lanes_skip_zeros_together)
 }
 END_TEST
 
+/* A loop over the vectors of a tile would keep its sums in memory. */
+START_TEST(vectors_of_a_tile_are_stored_one_by_one)
+{
+	static const char dag[] = "dag t\nin x: f32[1,9,7,7]\nconst w: f32[9,49,4,4]\n"
+							  "y: f32[1,49,14,14] = conv_transpose(x, w) strides=[2,2] pads=[1,1,1,1]\nout y\n";
+	Arena *a = arena_new();
+	Err err = { 0 };
+	Target target;
+	Text text = { .arena = a };
+	Space *s = space_of(a, dag, &target);
+	Config c = s->first;
+	for (int at = 0; at < c.n; at++)
+		if (strcmp(space_knob(s, &c, at)->name, "conv_transpose.vectors") == 0)
+			c = space_move(s, &c, at, 1);
+	Trace *t = space_trace(s, &c, a, &err);
+	ck_assert_msg(t != NULL, "%s", err.text);
+	trace_print(&text, t);
+	ck_assert_msg(strstr(text_str(&text), "unroll o.w.i.o\nvectorize o.w.i.i\n") != NULL, "%s", text_str(&text));
+	arena_free(a);
+}
+END_TEST
+
 START_TEST(each_sampled_config_computes_what_the_naive_fn_does)
 {
 	int samples = suite_count(6, 2, 60), tasks = 4;
@@ -175,6 +197,7 @@ int main(void)
 	tcase_set_timeout(tc, 300);
 	tcase_add_loop_test(tc, nearly_all_configs_are_legal, 0, LEN(classes));
 	tcase_add_test(tc, lanes_skip_zeros_together);
+	tcase_add_test(tc, vectors_of_a_tile_are_stored_one_by_one);
 	tcase_add_loop_test(tc, each_sampled_config_computes_what_the_naive_fn_does, 0, LEN(classes));
 	return run_suite("generated", tc);
 }

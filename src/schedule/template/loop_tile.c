@@ -95,8 +95,11 @@ static int outer_steps(LoopTile *t, const char **loop, int *axis, int *blocks)
 	return n;
 }
 
-/* Loops of the nest that stores, below those around the sums. The axis of lanes, or the contiguous one, has vectors. */
-static void store_steps(LoopTile *t, const char *const *loop, int n)
+/*
+ * Loops of the nest that stores, below those around the sums. The axis of lanes, or the contiguous one, has vectors.
+ * Gives their loop; NULL: there is one vector.
+ */
+static const char *store_steps(LoopTile *t, const char *const *loop, int n)
 {
 	Text line = { .arena = t->s->arena };
 	int64_t lanes = target_lanes(t->s->target, t->nest->made->type);
@@ -117,14 +120,18 @@ static void store_steps(LoopTile *t, const char *const *loop, int n)
 	reorder(t, &line);
 	t->x[v].inner = lane;
 	t->x[v].middle = t->in_blocks ? vectors : t->x[v].middle;
+	return vectors;
 }
 
-static void store_runs(const LoopTile *t)
+/* A tile is written out: a loop over its sums would keep them in memory. */
+static void store_runs(const LoopTile *t, const char *vectors)
 {
 	int v = t->vector >= 0 ? t->vector : t->of_out[t->n - 1];
 	for (int k = 0; k < t->n && !t->in_blocks; k++)
 		if (k != v && t->x[k].tile > 1)
 			sketch_step(t->s, "unroll %s", t->x[k].inner);
+	if (!t->in_blocks && vectors != NULL)
+		sketch_step(t->s, "unroll %s", vectors);
 	if (t->x[v].tile > 1)
 		sketch_step(t->s, "vectorize %s", t->x[v].inner);
 }
@@ -298,13 +305,13 @@ void loop_tile(Sketch *s, BlockSet *set, int at)
 	if (t.root == NULL)
 		sketch_step(s, "cache_write %s", t.nest->block);
 	int n = outer_steps(&t, loop, axis, &blocks);
-	store_steps(&t, loop, n);
+	const char *vectors = store_steps(&t, loop, n);
 	sketch_step(s, "compute_at %s %s", t.nest->block, loop[n - 1]);
 	widen_sums(&t);
 	const char *parts = sum_steps(&t);
 	if (t.copies)
 		copy_steps(&t, parts != NULL ? parts : loop[blocks - 1]);
-	store_runs(&t);
+	store_runs(&t, vectors);
 	if (t.shares > 1)
 		for (int k = 1; k < t.shares; k++) {
 			sketch_step(s, "fuse %s %s", loop[0], loop[k]);
