@@ -283,6 +283,123 @@ add("std_keep", lambda x: x.std(1, keepdim=True), X)
 add("unsafe", lambda x: x.sum(dtype=torch.float64), X)
 
 
+# Arguments that are rare, and the ends of ranges.
+Q, K4 = r(2, 8, 5, 4), r(2, 2, 7, 4)
+add("rare_gqa", lambda q, k: F.scaled_dot_product_attention(q, k, k, enable_gqa=True), Q, K4)
+add("rare_causal", lambda q, k: F.scaled_dot_product_attention(q[:, :2], k, k, is_causal=True), Q, K4)
+add("rare_sdpa_3d", lambda q, k: F.scaled_dot_product_attention(q[0, :2], k[0], k[0]), Q, K4)
+for d, v in ((1, V1), (2, V), (3, V3)):
+    for count in True, False:
+        add(f"rare_avg_ceil{d}_{count}", lambda x, d=d, c=count: getattr(F, f"avg_pool{d}d")(x, 3, 2, 1, True, c), v)
+add("rare_avg_divisor", lambda x: F.avg_pool2d(x, 3, 2, 1, divisor_override=5), V)
+add("rare_max_stride", lambda x: F.max_pool2d(x, (3, 2), (2, 3), (1, 0), (1, 2)), V)
+add("rare_max_places", lambda x: F.max_pool2d(x, 3, 2, 1, ceil_mode=True, return_indices=True), V)
+add("rare_lp_ceil", lambda x: F.lp_pool2d(x.abs(), 3, 3, 2, ceil_mode=True), V)
+add("rare_adaptive_none", lambda x: F.adaptive_avg_pool2d(x, (None, 3)), V)
+add("rare_adaptive_uneven", lambda x: F.adaptive_max_pool2d(x, (5, 3)), V)
+add("rare_conv_circular", nn.Conv2d(4, 3, 3, padding=1, padding_mode="circular"), V)
+add("rare_conv_single", nn.Conv2d(4, 3, 3), V[0])
+add("rare_conv_t", nn.ConvTranspose2d(4, 6, 3, 3, 2, 1, groups=2, dilation=2), V)
+add("rare_bicubic_corners", lambda x: F.interpolate(x, size=(13, 5), mode="bicubic", align_corners=True), V)
+add("rare_nearest_size", lambda x: F.interpolate(x, size=(13, 5)), V)
+add("rare_rescale", lambda x: F.interpolate(x, scale_factor=1.7, mode="bilinear", recompute_scale_factor=True), V)
+add("rare_bilinear_down", lambda x: F.interpolate(x, scale_factor=(0.4, 1.3), mode="bilinear"), V)
+for mode in "bilinear", "nearest", "bicubic":
+    for pad in "zeros", "border", "reflection":
+        for corners in False, True:
+            add(f"rare_grid_{mode}_{pad}_{corners}", lambda x, y, m=mode, p=pad, c=corners:
+                F.grid_sample(x, y * 1.7, m, p, c), V, r(2, 3, 3, 2))
+add("rare_div_floor", lambda x: torch.div(x - 3, 2, rounding_mode="floor"), I)
+add("rare_div_trunc", lambda x: torch.div(x - 3, 2, rounding_mode="trunc"), I)
+add("rare_floor_divide", lambda x: torch.floor_divide(x * 5, -0.7), X)
+add("rare_remainder", lambda x: torch.remainder(x * 5, -0.7), X)
+add("rare_fmod", lambda x: torch.fmod(x * 5, -0.7), X)
+add("rare_fmod_int", lambda x: torch.fmod(x - 3, 2), I)
+add("rare_shift", lambda x: (x - 3) >> 1, I)
+add("rare_round", lambda x: torch.round(x * 10, decimals=1), X)
+add("rare_clamp", lambda x: torch.clamp(x, 0.5, -0.5), X)
+add("rare_clamp_tensors", lambda x, y: torch.clamp(x, y, y + 0.1), X, Y)
+add("rare_pow_int", lambda x: (x - 3) ** 3, I)
+add("rare_float_power", lambda x: torch.float_power(x, 3), X)
+add("rare_float_power_f", lambda x: torch.float_power(x, 0.3), P)
+add("rare_isclose", lambda x: torch.isclose(x / 0, x), X)
+add("rare_isclose_int", lambda x: torch.isclose(x * 100000, x * 100000 + 1), I)
+add("rare_equal", lambda x, y: x + torch.logical_not((x == y).all()), X, Y)
+add("rare_rot90", lambda x: torch.rot90(x), X)
+add("rare_norm_matrix", lambda x: torch.linalg.norm(x), X)
+add("rare_norm_fro", lambda x: torch.linalg.norm(x, "fro", dim=(1, 2)), V)
+add("rare_norm_vector", lambda x: torch.linalg.norm(x, 3, dim=1), X)
+add("rare_norm_0", lambda x: torch.norm(F.relu(x), p=0, dim=1), X)
+add("rare_std_correction", lambda x: torch.std(x, dim=1, correction=2, keepdim=True), X)
+add("rare_prod_int", lambda x: x.prod(1), I)
+add("rare_mean_dtype", lambda x: x.mean(1, dtype=torch.float64), X)
+add("rare_cumsum_bool", lambda x: (x > 0).cumsum(1), X)
+add("rare_argmax_keep", lambda x: x.argmax(keepdim=True), X)
+add("rare_ties", lambda x: (x.argmax(1), x.argmin(1), x.max(1)[1]), torch.tensor([[1., 3., 3., 1.], [2., 2., 2., 2.]]))
+add("rare_sort_ties", lambda x: torch.sort(x, dim=1, stable=True), torch.tensor([[1., 3., 3., 1.], [2., 2., 2., 2.]]))
+add("rare_topk_least", lambda x: torch.topk(x, 2, 0, largest=False), V[0])
+add("rare_median_even", lambda x: torch.median(x[:, :4], 1, keepdim=True), X)
+add("rare_index_back", lambda x: x[torch.tensor([-1, 0]), :, torch.tensor([2, -3])], V)
+add("rare_index_add", lambda x: torch.index_put(x, (torch.tensor([1, 1]),), torch.ones(2, 6), accumulate=True), X)
+add("rare_index_set", lambda x: torch.index_put(x, (torch.tensor([1, 0]), torch.tensor([2, 3])), x[0, :2]), X)
+add("rare_scatter_smaller", lambda x, i, y: x.scatter(1, i[:1], y), X, I, Y)
+add("rare_scatter_sum", lambda x, i, y: x.scatter_reduce(1, i, y, "sum"), X, I, Y)
+add("rare_index_add_alpha", lambda x, y: x.index_add(1, torch.tensor([0, 0]), y[:, :2], alpha=3), X, Y)
+add("rare_gather_smaller", lambda x, i: torch.gather(x, 1, i[:1]), X, I)
+add("rare_einsum", lambda x: torch.einsum("...ij,...kj->...ik", x, x), V)
+add("rare_einsum_trace", lambda x: torch.einsum("bcii->bc", x), V)
+add("rare_slice", lambda x: x[..., 1:-1:3], V)
+add("rare_split_rest", lambda x: torch.split(x, 4, 1), X)
+add("rare_tensor_split_back", lambda x: torch.tensor_split(x, (-2,), 1), X)
+add("rare_diag_offset", lambda x: torch.diagonal(x, -2, 3, 2), V)
+add("rare_tile_less", lambda x: x.tile(2, 1), V)
+add("rare_stack_last", lambda x, y: torch.stack([x, y], -1), X, Y)
+add("rare_cat_types", lambda x, i: torch.cat([x, i[:, :2]], 1), X, I)
+add("rare_types", lambda x, i: (i + 1.5, i * True, i / 2, x.half() + 1, (x > 0) + i[:, :1], i.to(torch.int8) + 1), X, I)
+add("rare_linspace", lambda x: x + torch.linspace(-1, 1, 6, dtype=torch.float64), X)
+add("rare_arange_back", lambda x: x + torch.arange(5, -1, -1), X)
+add("rare_tril", lambda x: torch.tril(x, 2), V)
+add("rare_layer_norm", nn.LayerNorm([4, 8, 8], eps=0.1), V)
+add("rare_group_norm", nn.GroupNorm(4, 4, eps=0.1), V)
+add("rare_batch_norm", nn.BatchNorm2d(4, eps=0.1, affine=False).eval(), V)
+add("rare_instance", nn.InstanceNorm2d(4, track_running_stats=True).eval(), V)
+add("rare_rms", nn.RMSNorm([8, 8], eps=0.1), V)
+add("rare_celu", lambda x: F.celu(x, 0.3), X)
+add("rare_shrink", lambda x: F.softshrink(x, 0.2) + F.hardshrink(x, 0.3), X)
+add("rare_glu_first", lambda x: F.glu(x, 1), V)
+add("rare_prelu_2d", nn.PReLU(6), X)
+add("rare_nan", lambda x: torch.nan_to_num(x / F.relu(x), 1, 2, 3), X)
+add("rare_pad_crop", lambda x: F.pad(x, (-1, 2, 1, -2)), V)
+add("rare_unfold_step", lambda x: x.unfold(2, 3, 2).unfold(3, 2, 3), V)
+add("rare_smooth", lambda x, y: F.smooth_l1_loss(x, y, beta=0.2, reduction="sum"), X, Y)
+add("rare_huber", lambda x, y: F.huber_loss(x, y, delta=0.2, reduction="none"), X, Y)
+add("rare_weighted", lambda x: F.cross_entropy(x, torch.tensor([1, -100]), P[0]), X)
+add("rare_nll2d", lambda x: F.nll_loss(F.log_softmax(x, 1), torch.ones(2, 8, 8, dtype=torch.int64)), V)
+add("rare_kl_log", lambda x, y: F.kl_div(x, y, reduction="batchmean", log_target=True), X, Y)
+add("rare_bce_weight", lambda x: F.binary_cross_entropy_with_logits(x, (x > 0).float(), x, pos_weight=P[0]), X)
+add("rare_normalize", lambda x: F.normalize(x, 3, 2), V)
+add("rare_cdist", lambda x: torch.cdist(x[0], x[1], p=1), V)
+add("rare_cosine", lambda x: F.cosine_similarity(x, x[:1], dim=-1, eps=0.5), V)
+add("rare_searchsorted", lambda x: torch.bucketize(x, torch.tensor([-0.5, 0.0, 0.5]), right=True, out_int32=True), X)
+
+
+def rare_writes(x):
+    y = x * 1
+    y.diagonal().add_(5)
+    y[x > 0.5] = 0
+    y[:, -1] -= y[:, 0]
+    z = y.unsqueeze(0).transpose(1, 2)
+    z[0, 2:4].clamp_(-0.1, 0.1)
+    w = y.reshape(-1)
+    w[3] = 9
+    y.unfold(1, 2, 2)[:, 0, 0]
+    return y, z, w, y.chunk(2, 1)[1].mul_(2)
+
+
+add("rare_writes", rare_writes, X)
+
+
+
 class Module(nn.Module):
     def __init__(self, fn):
         super().__init__()
@@ -303,7 +420,11 @@ def main():
             continue
         module = Module(fn).eval()
         with torch.no_grad(), tempfile.TemporaryDirectory() as d:
-            want = flat(module(*x))
+            try:
+                want = flat(module(*x))
+            except Exception as e:
+                print(f"{name}: not run, {str(e)[:80]!r}", flush=True)
+                continue
             for way in "pt2", "traced":
                 try:
                     if way == "pt2":

@@ -149,6 +149,13 @@ static const struct {
 	{ PICKLE(EMPTY),
 		FORWARD("    for i in range(-9223372036854775807, 9223372036854775807):\n      pass\n    return x\n"),
 		"it counts from" },
+	{ PICKLE(EMPTY), FORWARD("    return torch.index(x, [None, 3])\n"),
+		"its index 1 is of the type int; it must be a tensor" },
+	{ PICKLE(EMPTY), FORWARD("    return torch.index_put(x, [5], x)\n"),
+		"its index 0 is of the type int; it must be a tensor" },
+	{ PICKLE(EMPTY), FORWARD("    return torch.cat([x, None])\n"),
+		"element 1 of its list is None; it must be a tensor" },
+	{ PICKLE(EMPTY), FORWARD("    return torch.lstm_cell(x, [], x, x)\n"), "it has 0 first states where 2 are needed" },
 	{ PICKLE(EMPTY), FORWARD("    return torch.linalg_norm(x, 2)\n"), "its norm 2 of matrices is not supported" },
 	{ PICKLE(EMPTY), FORWARD("    return torch.rot90(x, 1, [1, 1])\n"), "it turns dimension 1 into itself" },
 };

@@ -436,8 +436,9 @@ DType aten_promote(Aten *n, const TorchValue *in, int count)
 		DType t = x.kind == TORCH_FLOAT ? F32 : x.kind == TORCH_INT ? I64 : BOOL;
 		if (x.kind == TORCH_TENSOR) {
 			const Item *it = torch_item(n->v, x.tensor);
-			kind = it->shape.rank > 0 ? 0 : 1;
-			t = it->type;
+			bool number = x.tensor->number;
+			kind = it->shape.rank > 0 ? 0 : number ? 2 : 1;
+			t = !number ? it->type : dtype_is_float(it->type) ? F32 : it->type.kind == DT_BOOL ? BOOL : I64;
 		} else if (!torch_is_number(x)) {
 			continue;
 		}

@@ -160,6 +160,11 @@ static bool read_places(Aten *n, const char *name, int rank, Places *p)
 			axis++;
 			continue;
 		}
+		if (x.kind != TORCH_TENSOR) {
+			node_fail(
+				n->v, ERR_TYPE, "its index %zu is of the type %s; it must be a tensor", k, torch_kind_name(x.kind));
+			return false;
+		}
 		Item *it = index_item(n, x.tensor);
 		if (it->type.kind == DT_BOOL) {
 			if (it->shape.rank == 0 || axis + it->shape.rank > rank || !add_mask(n, p, it, axis))

@@ -10,6 +10,8 @@ static int joined(Aten *n, int **out, bool skip)
 	DType t = aten_promote(n, aten_any(n, "tensors").list->at, count);
 	*out = x;
 	for (int k = 0; k < count && node_ok(n->v); k++) {
+		if (x[k] == DAG_NONE)
+			node_fail(n->v, ERR_TYPE, "element %d of its list is None; it must be a tensor", k);
 		Shape s = node_val(n->v, x[k])->shape;
 		if (!skip || s.rank != 1 || s.dim[0] != 0)
 			x[m++] = node_cast(n->v, x[k], t);

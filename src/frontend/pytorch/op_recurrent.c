@@ -134,7 +134,7 @@ static void import_recurrent(Aten *n, int op, const char *acts)
 		int *state, count = aten_values(n, "hx", &state);
 		if (node_ok(n->v) && count != 2)
 			node_fail(n->v, ERR_TYPE, "it has %d first states where 2 are needed", count);
-		l.h = state[0];
+		l.h = count > 0 ? state[0] : DAG_NONE;
 		l.c = count > 1 ? state[1] : DAG_NONE;
 		if (node_ok(n->v) && l.nweight > 0 && node_val(n->v, l.h)->shape.rank > 0 &&
 			l.nweight == l.layers * l.directions * (l.biased ? 5 : 3))
@@ -184,7 +184,7 @@ static void import_cell(Aten *n)
 		int count = aten_values(n, "hx", &state);
 		if (node_ok(v) && count != 2)
 			node_fail(v, ERR_TYPE, "it has %d first states where 2 are needed", count);
-		l.h = state[0];
+		l.h = count > 0 ? state[0] : DAG_NONE;
 		l.c = count > 1 ? state[1] : DAG_NONE;
 	} else {
 		l.h = aten_value(n, "hx");

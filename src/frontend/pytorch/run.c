@@ -108,6 +108,8 @@ static bool constant(Locals *c, const ScriptExpr *e, TorchValue *out)
 	if (e->text[0] != 'c' || !text_to_int(e->text + 1, 0, (int64_t)c->s->constants.n - 1, &k))
 		return refuse(c, e->line, "it has no constant '%.60s'", e->text);
 	*out = c->s->constants.at[k];
+	if (out->kind == TORCH_TENSOR && out->tensor->saved != NULL)
+		out->tensor->number = out->tensor->saved->shape.rank == 0;
 	return true;
 }
 

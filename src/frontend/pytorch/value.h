@@ -84,6 +84,7 @@ struct TorchTensor {
 	TorchView view;
 	int depth;             /* views of views */
 	unsigned writes, seen; /* in-place writes to a base; those that a view has seen */
+	bool number;           /* a constant that tracing made of a number: it counts as one where types are chosen */
 	int *retype;           /* an input whose type the file does not tell: set to 1 where an index is needed */
 };
 
