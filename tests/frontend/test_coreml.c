@@ -228,6 +228,23 @@ START_TEST(places_drop_their_axis)
 }
 END_TEST
 
+/* The last window reaches out of the input, where rounding up puts it: 3 and 4 stay. */
+START_TEST(roots_of_windows_that_reach_out)
+{
+	static const float x[] = { 1, 2, 3, 4 };
+	Arena *a = arena_new();
+	MilOperation op = { .type = "l2_pool" };
+	MilType *one = mil_type(a, MIL_I32, 1, (int64_t[]){ 1 });
+	mil_add_input(a, &op, "kernel_sizes", NULL, mil_numbers(a, one, (double[]){ 3 }, 1));
+	mil_add_input(a, &op, "strides", NULL, mil_numbers(a, one, (double[]){ 2 }, 1));
+	mil_add_input(a, &op, "ceil_mode", NULL, mil_numbers(a, mil_type(a, MIL_BOOL, 0, NULL), (double[]){ 1 }, 1));
+	const float *y = run(a, load_operator(a, "CoreML5", &op, mil_type(a, MIL_F32, 3, (int64_t[]){ 1, 1, 4 })), x);
+	ck_assert_float_eq_tol(y[0], sqrtf(14), 1e-5f);
+	ck_assert_float_eq_tol(y[1], 5, 1e-5f);
+	arena_free(a);
+}
+END_TEST
+
 /* ---- real files */
 
 static const char *shared(Arena *a, const char *name)
@@ -548,6 +565,7 @@ int main(void)
 	tcase_add_test(tc, images_have_their_channels);
 	tcase_add_loop_test(tc, boxes_reach_out_of_the_image, 0, 2);
 	tcase_add_test(tc, places_drop_their_axis);
+	tcase_add_test(tc, roots_of_windows_that_reach_out);
 	tcase_add_loop_test(tc, networks_give_the_results, 0, LEN(networks));
 	tcase_add_test(tc, one_network_in_two_formats);
 	tcase_add_test(tc, rows_are_documented);

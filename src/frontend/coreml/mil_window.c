@@ -66,13 +66,8 @@ static void import_conv_transpose(Visit *v)
 		return;
 	if (type == PAD_SAME || type == PAD_SAME_LOWER) {
 		windows_pad_transposed(&w, &s, size, type == PAD_SAME, extend);
-	} else if (size != NULL) { /* the begin is given, the end follows */
-		for (int k = 0; k < w.n; k++) {
-			int64_t full = (s.dim[2 + k] - 1) * w.stride[k] + (w.kernel[k] - 1) * w.dilation[k] + 1;
-			int64_t end = full - w.pads[k] - size[k];
-			extend[k] = end < 0 ? -end : 0;
-			w.pads[w.n + k] = end < 0 ? 0 : end;
-		}
+	} else if (size != NULL) {
+		windows_pad_transposed_end(&w, &s, size, extend);
 	}
 	node_set(v, 0, node_conv_transpose(v, x, weight, mil_value(v, "bias"), &w, extend, mil_int(v, "groups", 1)));
 }
@@ -108,17 +103,12 @@ static void import_avg_pool(Visit *v)
 	node_set(v, 0, node_avg_pool(v, x, &w, ceil, !mil_flag(v, "exclude_padding_from_average", false)));
 }
 
-/* Root of the sum of squares: the mean counts all places of a window. */
 static void import_l2_pool(Visit *v)
 {
 	Windows w;
 	bool ceil;
 	int x = pool_windows(v, &w, &ceil);
-	double places = 1;
-	for (int k = 0; k < w.n; k++)
-		places *= (double)w.kernel[k];
-	int mean = node_avg_pool(v, node_call2(v, OP_mul, x, x), &w, ceil, true);
-	node_set(v, 0, node_call1(v, OP_sqrt, node_with_number(v, OP_mul, mean, places)));
+	node_set(v, 0, node_l2_pool(v, x, &w, ceil));
 }
 
 /* The last dimensions are padded that the list counts. */

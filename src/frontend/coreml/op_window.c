@@ -24,17 +24,6 @@ static void edges_of(Visit *v, const char *what, const CoremlBorders *b, int64_t
 	}
 }
 
-/* The size of [N,C,H,W] that a transposed convolution makes with these pads. */
-static void set_transposed_size(Windows *w, const Shape *x, const int64_t *size, int64_t *extend)
-{
-	for (int k = 0; k < w->n; k++) {
-		int64_t full = (x->dim[2 + k] - 1) * w->stride[k] + (w->kernel[k] - 1) * w->dilation[k] + 1;
-		int64_t end = full - w->pads[k] - size[k];
-		extend[k] = end < 0 ? -end : 0;
-		w->pads[w->n + k] = end < 0 ? 0 : end;
-	}
-}
-
 static void import_convolution(Visit *v)
 {
 	const CoremlConvolution *p = coreml_params(v, CoremlConvolution);
@@ -60,7 +49,7 @@ static void import_convolution(Visit *v)
 		return;
 	bool upper = p->same == NULL || p->same->asymmetryMode == 0;
 	if (sized && p->valid != NULL)
-		set_transposed_size(&w, &s, size, extend);
+		windows_pad_transposed_end(&w, &s, size, extend);
 	else if (transposed && (sized || p->same != NULL))
 		windows_pad_transposed(&w, &s, sized ? size : NULL, upper, extend);
 	else if (p->same != NULL)
@@ -122,7 +111,7 @@ static void import_convolution_3d(Visit *v)
 	else if (p->paddingType == PAD_SAME)
 		windows_pad_transposed(&w, &s, sized ? size : NULL, true, extend);
 	else if (sized)
-		set_transposed_size(&w, &s, size, extend);
+		windows_pad_transposed_end(&w, &s, size, extend);
 	int64_t m = transposed ? in : out, c = transposed ? out / groups : in / groups;
 	int weight = coreml_weight(
 		v, "weights", p->weights, shape_of(5, (int64_t[]){ m, c, w.kernel[0], w.kernel[1], w.kernel[2] }));
@@ -134,16 +123,6 @@ static void import_convolution_3d(Visit *v)
 
 /* ---- poolings */
 
-/* Root of the sum of squares: the mean counts all places of a window, padding included. */
-static int pool_l2(Visit *v, int x, const Windows *w, bool ceil)
-{
-	double places = 1;
-	for (int k = 0; k < w->n; k++)
-		places *= (double)w->kernel[k];
-	int mean = node_avg_pool(v, node_call2(v, OP_mul, x, x), w, ceil, true);
-	return node_call1(v, OP_sqrt, node_with_number(v, OP_mul, mean, places));
-}
-
 static int pool(Visit *v, int64_t type, int x, const Windows *w, bool ceil, bool count_pad)
 {
 	if (type != POOL_MAX && type != POOL_AVERAGE && type != POOL_L2)
@@ -152,7 +131,7 @@ static int pool(Visit *v, int64_t type, int x, const Windows *w, bool ceil, bool
 		return DAG_NONE;
 	return type == POOL_MAX       ? node_max_pool(v, x, w, ceil)
 	       : type == POOL_AVERAGE ? node_avg_pool(v, x, w, ceil, count_pad)
-	                              : pool_l2(v, x, w, ceil);
+	                              : node_l2_pool(v, x, w, ceil);
 }
 
 static void import_pooling(Visit *v)

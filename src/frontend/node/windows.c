@@ -1,6 +1,8 @@
 /* Windows as numbers, and the calls with windows; windows.h says what each is. */
 #include "frontend/node/windows.h"
 
+#include "frontend/node/compose.h"
+
 void node_attr_list(Visit *v, const char *name, int n, int64_t least, int64_t otherwise, int64_t *out)
 {
 	int count;
@@ -79,6 +81,16 @@ void windows_pad_transposed(Windows *w, const Shape *x, const int64_t *size, boo
 	}
 }
 
+void windows_pad_transposed_end(Windows *w, const Shape *x, const int64_t *size, int64_t *extend)
+{
+	for (int k = 0; k < w->n; k++) {
+		int64_t full = (x->dim[2 + k] - 1) * w->stride[k] + (w->kernel[k] - 1) * w->dilation[k] + 1;
+		int64_t end = full - w->pads[k] - size[k];
+		extend[k] = end < 0 ? -end : 0;
+		w->pads[w->n + k] = end < 0 ? 0 : end;
+	}
+}
+
 int node_conv(Visit *v, int x, int w, int b, const Windows *win, int64_t groups)
 {
 	Attr attr[] = {
@@ -130,6 +142,23 @@ int node_max_pool_place(Visit *v, int x, const Windows *win, bool ceil)
 int node_avg_pool(Visit *v, int x, const Windows *win, bool ceil, bool count_pad)
 {
 	return pool(v, OP_avg_pool, x, win, ceil, count_pad);
+}
+
+/* The mean counts padding, but never what rounding up adds: that becomes padding first. */
+int node_l2_pool(Visit *v, int x, const Windows *win, bool ceil)
+{
+	Windows w = *win;
+	DType t = node_val(v, x)->type;
+	double places = 1;
+	if (!node_ok(v))
+		return DAG_NONE;
+	if (ceil)
+		windows_pad_for_ceil(&w, &node_val(v, x)->shape);
+	for (int k = 0; k < w.n; k++)
+		places *= (double)w.kernel[k];
+	x = dtype_is_float(t) && t.bits < 32 ? node_cast(v, x, F32) : x;
+	int mean = node_avg_pool(v, node_call2(v, OP_mul, x, x), &w, false, true);
+	return node_cast(v, node_call1(v, OP_sqrt, node_with_number(v, OP_mul, mean, places)), t);
 }
 
 int node_global(Visit *v, int op, int x)

@@ -32,6 +32,8 @@ void windows_pad_for_ceil(Windows *w, const Shape *x);
  * the stride.
  */
 void windows_pad_transposed(Windows *w, const Shape *x, const int64_t *size, bool upper, int64_t *extend);
+/* The same where the begins are given: the ends follow. */
+void windows_pad_transposed_end(Windows *w, const Shape *x, const int64_t *size, int64_t *extend);
 
 /* Calls with windows; b: DAG_NONE or the bias. Weights are [M,C/groups,kernel..], transposed [C,M/groups,kernel..]. */
 int node_conv(Visit *v, int x, int w, int b, const Windows *win, int64_t groups);
@@ -40,6 +42,8 @@ int node_max_pool(Visit *v, int x, const Windows *win, bool ceil);
 /* The same windows, but the places of the largest elements. */
 int node_max_pool_place(Visit *v, int x, const Windows *win, bool ceil);
 int node_avg_pool(Visit *v, int x, const Windows *win, bool ceil, bool count_pad);
+/* Root of the sum of squares, in f32 for halves. */
+int node_l2_pool(Visit *v, int x, const Windows *win, bool ceil);
 /* A reduction over all spatial dimensions, which stay as 1. */
 int node_global(Visit *v, int op, int x);
 
