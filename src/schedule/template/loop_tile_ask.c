@@ -121,6 +121,27 @@ static LoopTile read_nest(Sketch *s, BlockSet *set, int at)
 	return t;
 }
 
+static void see_remainder(const Expr *e, void *arg)
+{
+	int64_t *step = arg, by;
+	if (e->op == IR_MOD && ir_is_int(e->arg[1], &by) && by > *step)
+		*step = by;
+}
+
+static void see_step(const Expr *e, void *arg)
+{
+	if (e->op == IR_SELECT)
+		ir_each_node(e->arg[0], see_remainder, arg);
+}
+
+/* Taps are zeros but for one place in so many, as between the elements of a transposed convolution's image; 1: none. */
+static int64_t step_of(const BlockNest *n)
+{
+	int64_t step = 1;
+	ir_each_node_in(n->stmt->block.body, see_step, &step);
+	return step;
+}
+
 /* ---- knobs ---- */
 
 static const char *knob(const LoopTile *t, const char *what, const char *axis)
@@ -199,10 +220,14 @@ static void ask_vector(LoopTile *t)
 		t->x[t->vector].tile = t->x[t->vector].extent;
 }
 
-/* Tiles of the other axes, the last ones first: all of their vectors are sums, which registers hold. */
+/*
+ * Tiles of the other axes, the last ones first: all of their vectors are sums, which registers hold. Where lanes skip
+ * zeros together, whole steps are the default: which taps are zeros is the same in each tile.
+ */
 static void ask_tiles(LoopTile *t)
 {
 	int64_t room = (tile_registers(t->s) - t->vectors - 1) / t->vectors;
+	int64_t step = t->uniform >= 0 ? step_of(t->nest) : 1;
 	int asked = 0;
 	for (int k = t->n - 1; k >= 0 && asked < TMPL_NEST_TILED; k--) {
 		int64_t option[KNOB_OPTIONS], extent = t->x[k].extent;
@@ -211,7 +236,8 @@ static void ask_tiles(LoopTile *t)
 			continue;
 		for (int64_t size = 1; size <= extent && size <= room && n < KNOB_OPTIONS; size++)
 			if (extent % size == 0 || tile_wastes_little(extent, size)) {
-				first = extent % size == 0 && size <= TMPL_NEST_FIRST ? n : first;
+				bool least = size <= TMPL_NEST_FIRST || (step > 1 && option[first] < TMPL_NEST_FIRST);
+				first = extent % size == 0 && size % step == 0 && least ? n : first;
 				option[n++] = size;
 			}
 		t->x[k].tile = ask_number(t, "tile", t->x[k].own, option, n, asked == 0 ? first : 0);
@@ -434,31 +460,12 @@ static void inline_before(LoopTile *t, BlockSet *set)
 	}
 }
 
-static void see_remainder(const Expr *e, void *arg)
-{
-	*(bool *)arg |= e->op == IR_MOD;
-}
-
-static void see_step(const Expr *e, void *arg)
-{
-	if (e->op == IR_SELECT)
-		ir_each_node(e->arg[0], see_remainder, arg);
-}
-
-/* Whether taps are zeros because places lie between those of the image, as in a transposed convolution. */
-static bool has_steps(const BlockNest *n)
-{
-	bool any = false;
-	ir_each_node_in(n->stmt->block.body, see_step, &any);
-	return any;
-}
-
 bool loop_tile_likely(const Sketch *s, const BlockSet *set, int at)
 {
 	const BlockNest *n = &set->nest[at];
 	int before[BLOCK_NESTS];
 	bool once;
-	if (has_steps(n) && uniform_axis(set, n, target_lanes(s->target, n->made->type)) >= 0)
+	if (step_of(n) > 1 && uniform_axis(set, n, target_lanes(s->target, n->made->type)) >= 0)
 		return true;
 	return read_before(set, n, before, &once) > 0 && once;
 }
