@@ -492,28 +492,38 @@ START_TEST(deep_blocks_are_refused)
 }
 END_TEST
 
-/* A condition without an element, and a tensor that claims more memory than its numbers need. */
+/* A condition without an element, a tensor and a table that claim more memory than their numbers need. */
 START_TEST(values_are_counted)
 {
-	static const char *const why[] = { "its condition has 0 elements, not one", "has not the 137438953472 numbers" };
+	static const char *const why[] = { "its condition has 0 elements, not one", "has not the 137438953472 numbers",
+		"of shape 1073741824x1073741824x2 needs more memory than there is" };
+	static const char *const ops[] = { "cond", "reduce_max", "constexpr_lut_to_dense" };
+	static const double numbers[256];
 	Arena *a = arena_new();
 	Err err = { 0 };
 	MilType *scalar = mil_type(a, MIL_F32, 0, NULL);
 	MilType *none = mil_type(a, MIL_BOOL, 1, (int64_t[]){ 0 });
 	MilType *large = mil_type(a, MIL_F32, 2, (int64_t[]){ 1 << 30, 1 << 7 });
-	MilOperation op = { .type = _i == 0 ? "cond" : "reduce_max" };
+	MilOperation op = { .type = ops[_i] };
 	MilBlock part = { .has = 0 }, block = { .has = 0 };
 	vec_push(a, &part.outputs, "x");
 	if (_i == 0)
 		mil_add_input(a, &op, "pred", NULL, mil_numbers(a, none, NULL, 0));
-	else
+	if (_i == 1)
 		mil_add_input(a, &op, "x", NULL, mil_numbers(a, large, (double[]){ 1 }, 1));
+	if (_i == 2) { /* 2^61 codes of 8 bits are 2^64 bits */
+		MilType *codes = mil_type(a, 31, 1, (int64_t[]){ 0 }), *table = mil_type(a, MIL_F32, 1, (int64_t[]){ 256 });
+		MilType *shape = mil_type(a, MIL_I32, 1, (int64_t[]){ 3 });
+		mil_add_input(a, &op, "indices", NULL, mil_numbers(a, codes, NULL, 0));
+		mil_add_input(a, &op, "lut", NULL, mil_numbers(a, table, numbers, 256));
+		mil_add_input(a, &op, "shape", NULL, mil_numbers(a, shape, (double[]){ 1 << 30, 1 << 30, 2 }, 3));
+	}
 	for (int k = 0; k < 2 && _i == 0; k++)
 		vec_push(a, &op.blocks, bytes_of(a, &MilBlock_message, &part));
 	vec_push(a, &op.outputs, ((MilNamed){ .name = "y", .type = scalar }));
 	vec_push(a, &block.operations, op);
 	vec_push(a, &block.outputs, "y");
-	Bytes b = mil_model(a, "CoreML5", &block, &(MilNamed){ .name = "x", .type = scalar }, 1);
+	Bytes b = mil_model(a, "CoreML6", &block, &(MilNamed){ .name = "x", .type = scalar }, 1);
 	ck_assert(frontend_load_bytes(a, "m.mlmodel", b, NULL, &err) == NULL);
 	ck_assert_msg(strstr(err.text, why[_i]) != NULL, "%s", err.text);
 	arena_free(a);
@@ -573,7 +583,7 @@ int main(void)
 	tcase_add_loop_test(tc, packages_are_refused, 0, LEN(bad_packages));
 	tcase_add_loop_test(tc, networks_are_refused, 0, LEN(refused));
 	tcase_add_test(tc, deep_blocks_are_refused);
-	tcase_add_loop_test(tc, values_are_counted, 0, 2);
+	tcase_add_loop_test(tc, values_are_counted, 0, 3);
 	tcase_add_loop_test(tc, damaged_files_are_refused, 0, suite_count(200, 60, 2000));
 	return run_suite("coreml", tc);
 }

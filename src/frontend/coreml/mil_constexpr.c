@@ -33,6 +33,8 @@ static Shape shape_param(Visit *v)
 		node_fail(v, ERR_TYPE, "its parameter shape has %d numbers", n);
 	for (int k = 0; k < n && node_ok(v); k++)
 		s.dim[s.rank++] = coreml_size(v, "shape", dim[k], 0);
+	if (node_ok(v)) /* so that its bits can be counted */
+		import_check_size(v->im, "result of", v->node->name, DT(UINT, 8), s);
 	return s;
 }
 
