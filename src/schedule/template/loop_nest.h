@@ -7,7 +7,7 @@
 
 #include "ir/ir.h"
 
-enum { LOOPS = 12 /* of a nest that is read */ };
+enum { LOOPS = 12 /* of a nest that is read */, PIECES = 6 /* of an axis, at most */ };
 
 typedef struct Axis {
 	const char *name;
@@ -32,6 +32,8 @@ typedef struct Nest {
 	bool series; /* it computes functions that are series, as exp */
 	bool sums; /* one reduction into one element, which rfactor takes */
 	bool again; /* its iterations may be done twice: tiles may overlap */
+	int pieces; /* of the innermost axis, and how many elements each has */
+	int64_t piece[PIECES];
 	int shared; /* the axis whose loop threads share; -1: there is one thread */
 	bool asks; /* for knobs; else it has the defaults */
 } Nest;

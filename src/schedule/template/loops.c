@@ -13,6 +13,7 @@
 #include "schedule/template/block.h"
 #include "schedule/template/device.h"
 #include "schedule/template/loop_nest.h"
+#include "schedule/template/loop_pieces.h"
 #include "schedule/template/loop_tile.h"
 
 #include "ir/build.h"
@@ -287,7 +288,11 @@ static void schedule_nest(Sketch *s, const Nest *n)
 	last_reduce = innermost != NULL ? innermost->name : last_reduce;
 	bool unroll = (tile.axis >= 0 || last_reduce != NULL) && ask_flag(s, n, "unroll", true);
 	bool overlap = (may_overlap(n, vec) || may_overlap(n, tile)) && ask_flag(s, n, "overlap", true);
+	bool bends = tile.axis < 0 && vec.axis >= 0 && loop_pieces_fit(n, vec.axis, vec.size);
+	bool pieces = bends && ask_flag(s, n, "pieces", true);
 	bool ends = has_ends(s, n, tile) && ask_flag(s, n, "ends", true);
+	if (pieces)
+		vec.axis = -1;
 	const char *vector = vec.axis >= 0 ? take_part(s, n, vec, overlap) : NULL;
 	const char *tiled = tile.axis >= 0 ? take_part(s, n, tile, overlap) : NULL;
 	TileAxis order[LOOPS + 4];
@@ -327,6 +332,8 @@ static void schedule_nest(Sketch *s, const Nest *n)
 		sketch_step(s, "vectorize %s", vector);
 	if (s->target->threads > 1 && outer != NULL)
 		sketch_step(s, "parallel %s", outer);
+	if (pieces)
+		loop_pieces_steps(s, n, vec.size, n->again);
 	if (ends)
 		cut_ends(s, &n->axis[tile.axis], tile.size);
 	if (target_has_blocks(s->target))
@@ -424,6 +431,8 @@ static void schedule_nests(Sketch *s, const Fn *fn, const Stmt *first, const Til
 		n.asks = sketch_room(s) >= TMPL_NEST_KNOBS;
 		sketch_group(s);
 		n.again &= !target_has_blocks(s->target);
+		if (!target_has_blocks(s->target))
+			loop_pieces_read(set, &n);
 		if (!target_has_blocks(s->target))
 			join_runs(s, fn, set, &n);
 		n.shared = shared_axis(s, &n);

@@ -1,0 +1,21 @@
+/*
+ * Pieces of an axis along which all indices and conditions of a nest go in equal steps, as the inside of a padded row
+ * and its borders. Code of its own for each piece has neither conditions nor gathers there.
+ */
+#ifndef SCHEDULE_TEMPLATE_LOOP_PIECES_H
+#define SCHEDULE_TEMPLATE_LOOP_PIECES_H
+
+#include "schedule/template/block.h"
+#include "schedule/template/loop_nest.h"
+
+/*
+ * Reads the pieces of the nest's innermost axis, as the nest and those of the set that are inlined have them: their
+ * sizes and their number n->pieces, 1 where more than PIECES were needed. Before runs are fused.
+ */
+void loop_pieces_read(const BlockSet *set, Nest *n);
+/* Whether pieces are for that axis, which has `lanes` a vector: results lie along it, and one piece fills a vector. */
+bool loop_pieces_fit(const Nest *n, int axis, int64_t lanes);
+/* Steps that make each piece a loop of its own: with lanes, or one shorter vector. */
+void loop_pieces_steps(Sketch *s, const Nest *n, int64_t lanes, bool overlap);
+
+#endif
