@@ -169,8 +169,12 @@ static const char whole[] =
 	"DEQUANTIZE s -> f\n"
 	"MEAN f,a -> m keep_dims=1\n"
 	"RESHAPE m -> r new_shape=2,-1\n"
-	"SOFTMAX r -> y beta=1.0\n"
-	"out y";
+	"SOFTMAX r -> t beta=1.0\n"
+	"const i i32 = 0\n"
+	"WHILE i,t -> j,y cond=1 body=2\n"
+	"out y\n"
+	"graph 1\nin i i32\nin t f32 2,4\nconst n i32 = 2\nLESS i,n -> go\nout go\n"
+	"graph 2\nin i i32\nin t f32 2,4\nconst n i32 = 1\nADD i,n -> j\nADD t,t -> y\nout j\nout y";
 
 static bool load_damaged(Arena *a, Bytes b)
 {

@@ -8,6 +8,7 @@
  *	value u f32 2,3 same=w                 a tensor with the data of another one
  *	CONV_2D x,w,- -> y padding=1           an operator with options as operators.def calls them; "-": no input
  *	out y
+ *	graph 1                                the lines behind it belong to this subgraph, those before any to 0
  *
  * Everything is written down as it stands: checking is the importer's work.
  */
@@ -21,7 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LITE_MOST = 64 };
+enum { LITE_MOST = 64, LITE_GRAPHS = 4 };
 
 /* ---- FlatBuffers, written forwards: a table's slots are pointed at what comes later */
 
@@ -250,6 +251,7 @@ static inline int lite_option(const char *type, const char *option, char *kind)
 #define DILATION(k, name) ROW(k, name, 'i')
 #define INTS(k, name) ROW(k, name, 'v')
 #define MODE(k, name) ROW(k, name, 'b')
+#define GRAPH(k, name) ROW(k, name, 'i')
 #define RESULT(name)
 #define OPERATOR(name, code, how, options) \
 	if (strcmp(#name, type) == 0) { \
@@ -329,40 +331,32 @@ static inline void lite_write_data(Lite *l, size_t slot, const LiteTensor *t)
 	}
 }
 
-/* The bytes of a model. */
-static inline Bytes lite_model(Arena *a, const char *lines)
+/* The codes of all operators, each with its own; returns how many it wrote. */
+static inline int lite_write_kinds(Lite *l, size_t codes, int from, const LiteModel *m)
 {
-	Lite *l = arena_new_of(a, Lite);
-	LiteModel *m = arena_new_of(a, LiteModel);
-	char *copy = arena_copy(a, lines, strlen(lines) + 1), *rest;
-	l->arena = a;
-	for (char *s = strtok_r(copy, "\n", &rest); s != NULL; s = strtok_r(NULL, "\n", &rest))
-		lite_line(m, s);
-	lite_put(l, "\0\0\0\0TFL3", 8);
-	size_t root = lite_table(l, 0, 5);
-	lite_set(l, 0, root, 4);
-	lite_number(l, root, 0, 3, 4);
-	size_t codes = lite_vector(l, lite_field(l, root, 1), (size_t)m->nnode, 4);
 	for (int k = 0; k < m->nnode; k++) {
 		int code = lite_code(m->node[k].type);
-		size_t t = lite_table(l, codes + 4 * (size_t)k, 4);
+		size_t t = lite_table(l, codes + 4 * (size_t)(from + k), 4);
 		lite_number(l, t, 0, code < 0 ? 32 : code < 127 ? code : 127, 1);
 		lite_number(l, t, 3, code < 0 ? 32 : code, 4);
 		if (code < 0)
 			lite_text(l, lite_field(l, t, 1), m->node[k].type);
 	}
-	size_t graphs = lite_vector(l, lite_field(l, root, 2), 1, 4), g = lite_table(l, graphs, 5);
-	size_t buffers = lite_vector(l, lite_field(l, root, 4), (size_t)m->ntensor + 1, 4);
-	lite_table(l, buffers, 1);
+	return m->nnode;
+}
+
+/* A subgraph in table g, whose operators have the codes from `code` on and its tensors the buffers from `buffer` on. */
+static inline void lite_write_graph(Lite *l, size_t g, LiteModel *m, int code, size_t buffers, int buffer)
+{
 	size_t tensors = lite_vector(l, lite_field(l, g, 0), (size_t)m->ntensor, 4);
 	for (int k = 0; k < m->ntensor; k++) {
 		const LiteTensor *t = &m->tensor[k];
-		size_t at = lite_table(l, tensors + 4 * (size_t)k, 8), b = lite_table(l, buffers + 4 * (size_t)(k + 1), 1);
+		size_t at = lite_table(l, tensors + 4 * (size_t)k, 8), b = lite_table(l, buffers + 4 * (size_t)(buffer + k), 1);
 		size_t shape = lite_vector(l, lite_field(l, at, 0), (size_t)t->rank, 4);
 		for (int i = 0; i < t->rank; i++)
 			lite_set(l, shape + 4 * (size_t)i, (uint64_t)t->dim[i], 4);
 		lite_number(l, at, 1, t->type, 1);
-		lite_number(l, at, 2, 1 + (t->same != NULL ? lite_tensor(m, t->same) : k), 4);
+		lite_number(l, at, 2, buffer + (t->same != NULL ? lite_tensor(m, t->same) : k), 4);
 		lite_text(l, lite_field(l, at, 3), t->name);
 		if (t->scale != NULL)
 			lite_write_codes(l, at, t);
@@ -376,10 +370,47 @@ static inline Bytes lite_model(Arena *a, const char *lines)
 	size_t ops = lite_vector(l, lite_field(l, g, 3), (size_t)m->nnode, 4);
 	for (int k = 0; k < m->nnode; k++) {
 		size_t op = lite_table(l, ops + 4 * (size_t)k, 8);
-		lite_number(l, op, 0, k, 4);
+		lite_number(l, op, 0, code + k, 4);
 		lite_write_numbers(l, lite_field(l, op, 1), m->node[k].in, m->node[k].nin);
 		lite_write_numbers(l, lite_field(l, op, 2), m->node[k].out, m->node[k].nout);
 		lite_write_options(l, op, &m->node[k]);
+	}
+}
+
+/* The bytes of a model. */
+static inline Bytes lite_model(Arena *a, const char *lines)
+{
+	Lite *l = arena_new_of(a, Lite);
+	LiteModel *graph = arena_array(a, LiteModel, LITE_GRAPHS);
+	char *copy = arena_copy(a, lines, strlen(lines) + 1), *rest;
+	int ngraph = 1, now = 0, nnode = 0, ntensor = 0;
+	l->arena = a;
+	for (char *s = strtok_r(copy, "\n", &rest); s != NULL; s = strtok_r(NULL, "\n", &rest))
+		if (strncmp(s, "graph ", 6) == 0) {
+			now = atoi(s + 6);
+			ck_assert_int_lt(now, LITE_GRAPHS);
+			ngraph = now < ngraph ? ngraph : now + 1;
+		} else {
+			lite_line(&graph[now], s);
+		}
+	for (int k = 0; k < ngraph; k++) {
+		nnode += graph[k].nnode;
+		ntensor += graph[k].ntensor;
+	}
+	lite_put(l, "\0\0\0\0TFL3", 8);
+	size_t root = lite_table(l, 0, 5);
+	lite_set(l, 0, root, 4);
+	lite_number(l, root, 0, 3, 4);
+	size_t codes = lite_vector(l, lite_field(l, root, 1), (size_t)nnode, 4);
+	for (int k = 0, n = 0; k < ngraph; k++)
+		n += lite_write_kinds(l, codes, n, &graph[k]);
+	size_t graphs = lite_vector(l, lite_field(l, root, 2), (size_t)ngraph, 4);
+	size_t buffers = lite_vector(l, lite_field(l, root, 4), (size_t)ntensor + 1, 4);
+	lite_table(l, buffers, 1);
+	for (int k = 0, code = 0, buffer = 1; k < ngraph; k++) {
+		lite_write_graph(l, lite_table(l, graphs + 4 * (size_t)k, 5), &graph[k], code, buffers, buffer);
+		code += graph[k].nnode;
+		buffer += graph[k].ntensor;
 	}
 	return (Bytes){ l->out.at, l->out.n };
 }

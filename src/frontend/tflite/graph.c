@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+enum { MOST_DEPTH = 16, MOST_NODES = 1 << 18 }; /* of subgraphs in each other, as traverse.c has them */
+
 typedef struct Walk {
 	Arena *arena;
 	const TfliteModel *model;
@@ -124,8 +126,11 @@ static NodeValue value_of(Arena *a, const TfliteTensor *t)
 		.refusal = ERR_UNSUPPORTED };
 }
 
-/* Constants, and states, which begin as zeros. A file does not grow with its states, so all together are limited. */
-static bool add_weights(Walk *w, const bool *read, NodeGraph *g, Err *err)
+/*
+ * Constants, also those of no elements, which have no data, and states, which begin as zeros. A file does not grow with
+ * its states, so all together are limited.
+ */
+static bool add_weights(Walk *w, const bool *read, const bool *made, NodeGraph *g, Err *err)
 {
 	const TfliteModel *m = w->model;
 	VEC(NodeTensor) list = { 0 };
@@ -133,7 +138,8 @@ static bool add_weights(Walk *w, const bool *read, NodeGraph *g, Err *err)
 	for (int k = 0; k < m->ntensor; k++) {
 		const TfliteTensor *t = &m->tensor[k];
 		const void *data = t->data;
-		if (!read[k] || (data == NULL && !t->variable))
+		bool empty = !made[k] && t->typed && shape_elements(t->shape) == 0;
+		if (!read[k] || (data == NULL && !t->variable && !empty))
 			continue;
 		if (t->refused != NULL)
 			return fail(err, ERR_UNSUPPORTED, NULL, "tensor '%.100s' %s", t->name, t->refused);
@@ -153,19 +159,23 @@ static bool add_weights(Walk *w, const bool *read, NodeGraph *g, Err *err)
 	return true;
 }
 
-bool tflite_graph(Arena *a, const TfliteModel *m, NodeGraph *out, Err *err)
+static bool make_graph(Arena *a, const TfliteModel *m, NodeGraph *out, Err *err)
 {
 	Walk w = { .arena = a, .model = m, .real = arena_array(a, const char *, m->ntensor + 1) };
-	bool *read = arena_array(a, bool, m->ntensor + 1);
+	bool *read = arena_array(a, bool, m->ntensor + 1), *made = arena_array(a, bool, m->ntensor + 1);
 	NodeValue *in = arena_array(a, NodeValue, m->nin + 1), *result = arena_array(a, NodeValue, m->nout + 1);
 	for (size_t k = 0; k < m->nop; k++) {
 		for (int i = 0; i < m->op[k].nin; i++)
 			if (m->op[k].in[i] >= 0)
 				read[m->op[k].in[i]] = true;
+		for (int i = 0; i < m->op[k].nout; i++)
+			made[m->op[k].out[i]] = true;
 		add_operator(&w, &m->op[k]);
 	}
-	for (int k = 0; k < m->nin; k++)
+	for (int k = 0; k < m->nin; k++) {
 		in[k] = value_of(a, &m->tensor[m->in[k]]);
+		made[m->in[k]] = true;
+	}
 	for (int k = 0; k < m->nout; k++) {
 		result[k] = value_of(a, &m->tensor[m->out[k]]);
 		read[m->out[k]] = true;
@@ -177,5 +187,35 @@ bool tflite_graph(Arena *a, const TfliteModel *m, NodeGraph *out, Err *err)
 		.nin = (size_t)m->nin,
 		.out = result,
 		.nout = (size_t)m->nout };
-	return add_weights(&w, read, out, err);
+	return add_weights(&w, read, made, out, err);
+}
+
+/* Counts nodes of a subgraph with those of all that it runs, as often as they are looked through. */
+static bool count_nodes(const TfliteFile *f, int64_t *count, size_t k, int depth, Err *err)
+{
+	int64_t n = (int64_t)f->graph[k].nnode;
+	if (depth > MOST_DEPTH)
+		return fail(err, ERR_UNSUPPORTED, NULL, "its subgraphs run each other more than %d deep", MOST_DEPTH);
+	for (size_t i = 0; i < f->graph[k].nnode; i++)
+		for (size_t j = 0; j < f->graph[k].node[i].nattr; j++) {
+			const NodeAttr *at = &f->graph[k].node[i].attr[j];
+			if (at->kind != NODE_GRAPH)
+				continue;
+			size_t inner = (size_t)(at->graph - f->graph);
+			if (count[inner] == 0 && !count_nodes(f, count, inner, depth + 1, err))
+				return false;
+			n += count[inner];
+			if (n > MOST_NODES)
+				return fail(err, ERR_UNSUPPORTED, NULL, "its subgraphs have more than %d nodes", MOST_NODES);
+		}
+	count[k] = n > 0 ? n : 1;
+	return true;
+}
+
+bool tflite_graphs(Arena *a, TfliteFile *file, Err *err)
+{
+	for (size_t k = 0; k < file->n; k++)
+		if (file->model[k].read && !make_graph(a, &file->model[k], &file->graph[k], err))
+			return false;
+	return count_nodes(file, arena_array(a, int64_t, file->n), 0, 0, err);
 }

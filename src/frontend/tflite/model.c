@@ -1,7 +1,7 @@
 /*
- * Reads a model's first subgraph: tensors, whose data stays in the file where it can, operators with their options as
- * attributes, inputs and results. Numbers of fields are those of schema.fbs. Other subgraphs are bodies of control
- * flow, which no row reads.
+ * Reads a model's subgraphs: tensors, whose data stays in the file where it can, operators with their options as
+ * attributes, inputs and results. Numbers of fields are those of schema.fbs. The first subgraph is read, then those
+ * that operators of control flow run; other ones belong to other signatures.
  */
 #include "frontend/tflite/model.h"
 
@@ -47,7 +47,7 @@ const char *tflite_type_name(int64_t code)
 
 /* ---- operators */
 
-typedef enum { AS_INT, AS_DILATION, AS_FLOAT, AS_RESULT, AS_INTS, AS_MODE } As;
+typedef enum { AS_INT, AS_DILATION, AS_FLOAT, AS_RESULT, AS_INTS, AS_MODE, AS_GRAPH } As;
 
 typedef struct Option {
 	const char *name;
@@ -70,6 +70,7 @@ typedef struct Builtin {
 #define DILATION(k, name) { name, k, FLAT_I32, AS_DILATION },
 #define INTS(k, name) { name, k, FLAT_I32, AS_INTS },
 #define MODE(k, name) { name, k, FLAT_I8, AS_MODE },
+#define GRAPH(k, name) { name, k, FLAT_I32, AS_GRAPH },
 #define RESULT(name) { name, 0, FLAT_I8, AS_RESULT },
 #define OPERATOR(name, code, how, options) { #name, code, TFLITE_##how, { options{ 0 } } },
 static const Builtin builtins[] = {
@@ -87,7 +88,9 @@ static const Builtin *builtin_of(int64_t code)
 typedef struct Reader {
 	Arena *arena;
 	Flat flat;
-	TfliteModel *model;
+	TfliteFile *file;
+	TfliteModel *model; /* the subgraph that is read */
+	VEC(int) wanted;    /* subgraphs that operators run */
 	FlatVector codes;
 	Bytes *buffer;          /* which tensors may share */
 	size_t nbuffer, copies; /* the second: bytes that copies may still take */
@@ -109,6 +112,21 @@ static bool read_ints(Reader *r, const FlatTable *options, int field, NodeAttr *
 	for (size_t k = 0; k < v.n; k++)
 		vec_push(r->arena, &at->ints, flat_get_int(&v, k));
 	return v.n > 0;
+}
+
+/* The graph of a subgraph, which is read later on. */
+static void want_graph(Reader *r, int64_t which, NodeAttr *at)
+{
+	if (which < 0 || (size_t)which >= r->file->n) {
+		fail(r->err, ERR_INPUT, NULL, "an operator runs subgraph %lld, but there are %zu", (long long)which,
+			r->file->n);
+		return;
+	}
+	at->kind = NODE_GRAPH;
+	at->graph = &r->file->graph[which];
+	if (!r->file->model[which].read)
+		vec_push(r->arena, &r->wanted, (int)which);
+	r->file->model[which].read = true;
 }
 
 static void read_options(Reader *r, const Builtin *b, const FlatTable *options, TfliteOperator *op)
@@ -134,6 +152,8 @@ static void read_options(Reader *r, const Builtin *b, const FlatTable *options, 
 				const char *word = at->i == 0 || at->i == 1 ? modes[at->i] : "";
 				at->kind = NODE_TEXT;
 				at->text = (Bytes){ (const unsigned char *)word, strlen(word) };
+			} else if (o->as == AS_GRAPH) {
+				want_graph(r, at->i, at);
 			}
 		}
 		op->nattr++;
@@ -326,10 +346,33 @@ static bool read_tensor(Reader *r, const FlatTable *t, int k, TfliteTensor *out)
 
 /* ---- all of it */
 
-bool tflite_read(Arena *a, Bytes file, TfliteModel *out, Err *err)
+static bool read_subgraph(Reader *r, const FlatTable *g, TfliteModel *out)
+{
+	Flat *f = &r->flat;
+	FlatVector tensors = flat_vector(f, g, 0, 4), ops = flat_vector(f, g, 3, 4);
+	r->model = out;
+	out->name = flat_text(r->arena, f, g, 4);
+	out->tensor = arena_array(r->arena, TfliteTensor, tensors.n + 1);
+	for (size_t k = 0; k < tensors.n && ok(r); k++) {
+		FlatTable t = flat_element(f, &tensors, k);
+		read_tensor(r, &t, (int)k, &out->tensor[k]);
+	}
+	out->ntensor = (int)tensors.n;
+	out->op = arena_array(r->arena, TfliteOperator, ops.n + 1);
+	for (size_t k = 0; k < ops.n && ok(r); k++) {
+		FlatTable t = flat_element(f, &ops, k);
+		read_operator(r, &t, &out->op[k]);
+	}
+	out->nop = ops.n;
+	out->in = read_numbers(r, g, 1, 0, &out->nin);
+	out->out = read_numbers(r, g, 2, 0, &out->nout);
+	return ok(r);
+}
+
+bool tflite_read(Arena *a, Bytes file, TfliteFile *out, Err *err)
 {
 	Reader r = {
-		.arena = a, .flat = { file, file.n, err }, .model = out, .names = names_new(a), .err = err, .copies = 2 * file.n
+		.arena = a, .flat = { file, file.n, err }, .file = out, .names = names_new(a), .err = err, .copies = 2 * file.n
 	};
 	Flat *f = &r.flat;
 	FlatTable root = flat_root(f);
@@ -344,24 +387,16 @@ bool tflite_read(Arena *a, Bytes file, TfliteModel *out, Err *err)
 		read_buffer(&r, &buffers, k, &r.buffer[k]);
 	r.nbuffer = buffers.n;
 	FlatVector graphs = flat_vector(f, &root, 2, 4);
-	FlatTable g = flat_element(f, &graphs, 0);
-	if (ok(&r) && g.at == 0)
+	if (ok(&r) && graphs.n == 0)
 		return fail(err, ERR_INPUT, NULL, "it has no subgraph");
-	FlatVector tensors = flat_vector(f, &g, 0, 4), ops = flat_vector(f, &g, 3, 4);
-	out->name = flat_text(a, f, &g, 4);
-	out->tensor = arena_array(a, TfliteTensor, tensors.n + 1);
-	for (size_t k = 0; k < tensors.n && ok(&r); k++) {
-		FlatTable t = flat_element(f, &tensors, k);
-		read_tensor(&r, &t, (int)k, &out->tensor[k]);
+	out->n = graphs.n;
+	out->model = arena_array(a, TfliteModel, graphs.n);
+	out->graph = arena_array(a, NodeGraph, graphs.n);
+	out->model[0].read = true;
+	vec_push(a, &r.wanted, 0);
+	for (size_t k = 0; k < r.wanted.n && ok(&r); k++) {
+		FlatTable g = flat_element(f, &graphs, (size_t)r.wanted.at[k]);
+		read_subgraph(&r, &g, &out->model[r.wanted.at[k]]);
 	}
-	out->ntensor = (int)tensors.n;
-	out->op = arena_array(a, TfliteOperator, ops.n + 1);
-	for (size_t k = 0; k < ops.n && ok(&r); k++) {
-		FlatTable t = flat_element(f, &ops, k);
-		read_operator(&r, &t, &out->op[k]);
-	}
-	out->nop = ops.n;
-	out->in = read_numbers(&r, &g, 1, 0, &out->nin);
-	out->out = read_numbers(&r, &g, 2, 0, &out->nout);
 	return ok(&r);
 }

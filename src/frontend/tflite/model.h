@@ -1,6 +1,6 @@
 /*
- * A TensorFlow Lite model as its file has it: tensors with their quantisation, and operators on numbers of tensors
- * (model.c); the same as nodes (graph.c).
+ * A TensorFlow Lite model as its file has it: subgraphs of tensors with their quantisation, and of operators on numbers
+ * of tensors (model.c); the same as nodes (graph.c).
  */
 #ifndef FRONTEND_TFLITE_MODEL_H
 #define FRONTEND_TFLITE_MODEL_H
@@ -42,8 +42,10 @@ typedef struct TfliteOperator {
 	Bytes custom; /* the options of a custom operator */
 } TfliteOperator;
 
+/* A subgraph: the model itself, or what its control flow runs. */
 typedef struct TfliteModel {
 	const char *name;
+	bool read; /* no operator runs it otherwise */
 	TfliteTensor *tensor;
 	int ntensor;
 	TfliteOperator *op;
@@ -52,8 +54,14 @@ typedef struct TfliteModel {
 	int nin, nout;
 } TfliteModel;
 
-/* The first subgraph of a file. */
-bool tflite_read(Arena *a, Bytes file, TfliteModel *out, Err *err);
+typedef struct TfliteFile {
+	TfliteModel *model; /* of each subgraph; the first one is the network */
+	NodeGraph *graph;   /* the same as nodes, to which operators of control flow point */
+	size_t n;
+} TfliteFile;
+
+/* The first subgraph of a file and those that it runs; their graphs are empty yet. */
+bool tflite_read(Arena *a, Bytes file, TfliteFile *out, Err *err);
 const char *tflite_type_name(int64_t code);
 
 /* Its nodes; NodeDef.source is a TfliteNode. */
@@ -63,6 +71,7 @@ typedef struct TfliteNode {
 	int in, out; /* of a conversion that graph.c adds: the tensor of codes, as input or as result; else -1 */
 } TfliteNode;
 
-bool tflite_graph(Arena *a, const TfliteModel *m, NodeGraph *out, Err *err);
+/* Fills the graphs. */
+bool tflite_graphs(Arena *a, TfliteFile *file, Err *err);
 
 #endif

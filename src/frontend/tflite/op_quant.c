@@ -132,8 +132,14 @@ int tflite_activate_codes(Visit *v, int x)
 {
 	const TfliteTensor *t = tflite_out(v, 0);
 	double lo, hi;
-	if (!has_codes(t) || !tflite_activation_limits(v, &lo, &hi))
+	if (!has_codes(t))
+		return tflite_activate(v, x);
+	if (!tflite_activation_limits(v, &lo, &hi)) {
+		int64_t kind = node_attr_int(v, "activation", 0);
+		if (node_ok(v) && kind != 0)
+			node_fail(v, ERR_UNSUPPORTED, "its activation is %lld, which is not supported on codes", (long long)kind);
 		return x;
+	}
 	limits(v, t, &lo, &hi);
 	x = node_call2(v, OP_maximum, x, node_number(v, t->type, lo));
 	return node_call2(v, OP_minimum, x, node_number(v, t->type, hi));

@@ -36,6 +36,7 @@
 	X("GATHER_ND", "GatherNd") \
 	X("GREATER", "Greater") \
 	X("GREATER_EQUAL", "GreaterEqual") \
+	X("IF", "StatelessIf") \
 	X("LESS", "Less") \
 	X("LESS_EQUAL", "LessEqual") \
 	X("LOG", "Log") \
@@ -98,6 +99,7 @@
 	X("UNPACK", "Unpack") \
 	X("UNSORTED_SEGMENT_PROD", "UnsortedSegmentProd") \
 	X("UNSORTED_SEGMENT_SUM", "UnsortedSegmentSum") \
+	X("WHILE", "StatelessWhile") \
 	X("ZEROS_LIKE", "ZerosLike")
 
 #define X(lite, tf) { lite, tf },

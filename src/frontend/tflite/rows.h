@@ -35,7 +35,7 @@ int tflite_real_input(Visit *v, int k);
 int tflite_rescale(Visit *v, int acc, int axis);
 /* Result k from real numbers: quantised if it is codes. */
 void tflite_set_real(Visit *v, int k, int y);
-/* Codes of result 0, in the limits of the fused function. */
+/* Codes of result 0, in the limits of the fused function; integers that are no codes through it. */
 int tflite_activate_codes(Visit *v, int x);
 /* Codes of input k in i32, less their zero point. */
 int tflite_centred(Visit *v, int k);

@@ -21,12 +21,11 @@ static FormatMatch recognise(Bytes file)
 
 static Dag *load(Arena *a, const char *path, Bytes file, const ModelArgs *args, Err *err)
 {
-	TfliteModel *m = arena_new_of(a, TfliteModel);
-	NodeGraph g = { 0 };
+	TfliteFile m = { 0 };
 	Err why = { 0 };
 	Dag *d = NULL;
-	if (tflite_read(a, file, m, &why) && tflite_graph(a, m, &g, &why)) {
-		NodeModel model = { .format = &format, .graph = &g, .version = 3, .source = m };
+	if (tflite_read(a, file, &m, &why) && tflite_graphs(a, &m, &why)) {
+		NodeModel model = { .format = &format, .graph = &m.graph[0], .version = 3, .source = &m };
 		d = import_model(a, path, &model, args, &why);
 	}
 	if (d != NULL)
