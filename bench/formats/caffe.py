@@ -311,4 +311,5 @@ def main():
         print(f"{name:44} {result}", flush=True)
 
 
-main()
+if __name__ == "__main__":
+    main()
