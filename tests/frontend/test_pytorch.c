@@ -197,6 +197,14 @@ static const struct {
 		"reduce_mean(x) axes=[1] keep=0", NULL },
 	{ PROGRAM(NODE("clamp.default", ARG("self", TENSOR("x")) "," ARG("min", "{\"as_float\":\"-Infinity\"}")), "y"),
 		"clip(x)", NULL },
+	/* a size that is known when the shape is */
+	{ PROGRAM("{\"target\":\"torch.ops.aten.sym_size.int\",\"inputs\":[" ARG("self", TENSOR("x")) "," ARG("dim",
+				  "{\"as_int\":0}") "],\"outputs\":[{\"as_sym_int\":{\"as_name\":\"s\"}}]}," NODE("view.default",
+				  ARG("self", TENSOR("x")) "," ARG("size",
+					  "{\"as_sym_ints\":[{\"as_int\":3},{\"as_name\":\"s\"},{\"as_int\":2}]}")), "y"),
+		"y: f32[3,2,2] = reshape(x)", NULL },
+	{ PROGRAM(NODE("mkldnn_rnn_layer.default", ARG("input", TENSOR("x")) "," ARG("mode", "{\"as_int\":3}")), "y"), NULL,
+		"mkldnn_rnn_layer" },
 	/* without its optional arguments */
 	{ PROGRAM(NODE("rot90.default", ARG("self", TENSOR("x"))), "y"), "y: f32[6,2] = transpose(", NULL },
 	{ PROGRAM("", "x"), "x_out: f32[2,6] = identity(x)", NULL },
@@ -221,6 +229,49 @@ START_TEST(programs_become_dags)
 		d != NULL ? dag_str(a, d) : "");
 	ck_assert_msg(
 		why == NULL || strstr(err.text, why) != NULL, "%s\nrefused: %s\nnot: %s", programs[_i].json, err.text, why);
+	arena_free(a);
+}
+END_TEST
+
+/*
+ * PyTorch 2.1: dictionaries of the inputs, types and shapes in "meta", weights in an archive of their own. An LSTM of
+ * one hidden value became a layer of oneDNN, backwards.
+ */
+START_TEST(programs_of_version_2_1)
+{
+	static const char state[] = "\x80\x02}X\3\0\0\0L.w" "ctorch._utils\n_rebuild_tensor_v2\n"
+								"((X\7\0\0\0storage" "ctorch\nFloatStorage\n" "X\1\0\0\0" "0" "X\3\0\0\0cpu"
+								"K\x18tQK\0K\4K\6\x86K\6K\1\x86\x89}tRs.";
+	static const char program[] =
+		"{\"graph_module\":{\"graph\":{\"nodes\":["
+		"{\"target\":\"torch.ops.aten.mkldnn_rnn_layer.default\",\"inputs\":[" ARG("input", TENSOR("x")) ","
+		ARG("weight0", TENSOR("w")) "," ARG("weight1", TENSOR("r")) "," ARG("weight2", TENSOR("b")) ","
+		ARG("weight3", TENSOR("b")) "," ARG("hx_", TENSOR("h")) "," ARG("cx_", TENSOR("h")) ","
+		ARG("reverse", "{\"as_bool\":true}") "," ARG("batch_sizes", "{\"as_ints\":[]}") ","
+		ARG("mode", "{\"as_int\":2}") "," ARG("hidden_size", "{\"as_int\":1}") ","
+		ARG("num_layers", "{\"as_int\":1}") "," ARG("has_biases", "{\"as_bool\":true}") ","
+		ARG("bidirectional", "{\"as_bool\":false}") "," ARG("batch_first", "{\"as_bool\":false}") ","
+		ARG("train", "{\"as_bool\":false}") "],\"outputs\":[" TENSOR("y") "," TENSOR("hy") "]}],"
+#define SIZES(name, sizes) "\"" name "\":{\"meta\":{\"dtype\":7,\"sizes\":[" sizes "]}}"
+		"\"tensor_values\":{" SIZES("x", "{\"as_int\":5},{\"as_int\":1},{\"as_int\":6}") ","
+		SIZES("r", "{\"as_int\":4},{\"as_int\":1}") "," SIZES("b", "{\"as_int\":4}") ","
+		SIZES("h", "{\"as_int\":1},{\"as_int\":1},{\"as_int\":1}") "}},"
+		"\"signature\":{\"inputs_to_parameters\":{\"w\":\"L.w\"},\"inputs_to_buffers\":{},"
+		"\"user_inputs\":[\"x\",\"r\",\"b\",\"h\"],\"user_outputs\":[\"y\"],\"buffers_to_mutate\":{}}}}";
+	Arena *a = arena_new();
+	Err err = { 0 };
+	const char *numbers = arena_alloc(a, 24 * sizeof(float));
+	Entry inner[] = { { "a/data.pkl", state, 0, 0, 0, sizeof state - 1 }, { "a/data/0", numbers, 0, 0, 0, 24 * 4 } };
+	Bytes weights = make_archive(a, inner, 2);
+	Entry e[] = { { "serialized_exported_program.json", program, 0, 0, 0, 0 },
+		{ "serialized_state_dict.json", (const char *)weights.at, 0, 0, 0, (uint32_t)weights.n },
+		{ "version", "1", 0, 0, 0, 0 } };
+	Dag *d = frontend_load_bytes(a, "m.pt2", make_archive(a, e, 3), NULL, &err);
+	ck_assert_msg(d != NULL, "%s: %s\n%s", err.place, err.text, err.items);
+	ck_assert_int_eq(d->input.n, 4);
+	ck_assert_msg(strstr(dag_str(a, d), "lstm(") != NULL, "%s", dag_str(a, d));
+	ck_assert_msg(strstr(dag_str(a, d), "reverse") != NULL, "%s", dag_str(a, d));
+	ck_assert_str_eq(d->value.at[d->output.at[0]].name, "y");
 	arena_free(a);
 }
 END_TEST
@@ -357,6 +408,7 @@ int main(void)
 	tcase_add_loop_test(tc, scripts_become_dags, 0, LEN(scripts));
 	tcase_add_loop_test(tc, scripts_are_refused, 0, LEN(refused));
 	tcase_add_loop_test(tc, programs_become_dags, 0, LEN(programs));
+	tcase_add_test(tc, programs_of_version_2_1);
 	tcase_add_test(tc, weights_alone_are_refused);
 	tcase_add_loop_test(tc, networks_give_pytorchs_results, 0, LEN(networks) * LEN(layouts));
 	tcase_add_test(tc, operators_are_documented);

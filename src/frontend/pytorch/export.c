@@ -137,14 +137,14 @@ static bool number_from(const Json *j, TorchValue *out)
 
 static bool argument(Program *p, const Export *e, Visit *v, const Json *arg, TorchValue *out);
 
-/* A list whose elements are arguments in short: {"name": "x"}, {"as_int": 3}, 3. */
+/* A list whose elements are arguments in short: {"name": "x"}, {"as_name": "s0"}, {"as_int": 3}, 3. */
 static bool list_from(Program *p, const Export *e, Visit *v, const Json *j, TorchValue *out)
 {
 	*out = torch_list(p->arena, TORCH_LIST);
 	for (size_t k = 0; j->kind == JV_ARRAY && k < j->list.n; k++) {
 		const Json *x = j->list.at[k];
 		TorchValue y = torch_none();
-		const char *name = text_of(x, "name");
+		const char *name = text_of(x, "name") != NULL ? text_of(x, "name") : text_of(x, "as_name");
 		bool ok = name != NULL           ? lookup(e, v, name, &y)
 		          : x->kind == JV_OBJECT ? argument(p, e, v, x, &y)
 		          : x->kind == JV_TEXT   ? (y = torch_text(x->text), true)
@@ -367,8 +367,10 @@ static void run_export(Program *p, Visit *v)
 /* The dimensions of an input; those that the program leaves open have its symbols' names. */
 static bool declare(Program *p, const Json *graph, const char *name, Err *err)
 {
-	const Json *meta = find(find(graph, "tensor_values"), name), *type = find(meta, "dtype"),
-			   *sizes = find(meta, "sizes");
+	const Json *meta = find(find(graph, "tensor_values"), name), *type, *sizes;
+	meta = find(meta, "meta") != NULL ? find(meta, "meta") : meta; /* of PyTorch 2.1 */
+	type = find(meta, "dtype");
+	sizes = find(meta, "sizes");
 	ProgramInput in = { .name = name };
 	if (meta == NULL || type == NULL || type->kind != JV_INT || sizes == NULL || sizes->kind != JV_ARRAY)
 		return fail(err, ERR_INPUT, NULL, "its input '%.60s' has no shape", name);
@@ -489,7 +491,7 @@ bool export_open(Program *p, Err *err)
 	if (j == NULL)
 		return false;
 	e->graph = find(module, "graph");
-	e->signature = find(module, "signature");
+	e->signature = export_upgrade(p->arena, find(module, "signature"));
 	const Json *nodes = find(e->graph, "nodes"), *specs = find(e->signature, "input_specs");
 	if (nodes == NULL || nodes->kind != JV_ARRAY || specs == NULL || specs->kind != JV_ARRAY)
 		return fail(err, ERR_INPUT, NULL, "%s has no graph of nodes or no signature", entry);

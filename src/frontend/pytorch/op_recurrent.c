@@ -13,7 +13,7 @@ typedef struct Layers {
 	Aten *n;
 	int op, layers, directions;
 	const char *acts;
-	bool biased;
+	bool biased, backward; /* the second: one direction, which begins at the last step */
 	int *weight, nweight;
 	int h, c; /* the first states, [layers*directions,batch,size] */
 } Layers;
@@ -95,7 +95,8 @@ static void run_layers(Layers *l, int x, bool batch_first)
 	for (int layer = 0; layer < l->layers && node_ok(v); layer++) {
 		int part[2];
 		for (int d = 0; d < l->directions; d++)
-			made[layer * l->directions + d] = part[d] = run_cell(l, x, layer * l->directions + d, d == 1);
+			made[layer * l->directions + d] = part[d] =
+				run_cell(l, x, layer * l->directions + d, l->backward || d == 1);
 		x = node_ok(v) ? node_concat(v, part, l->directions, 2) : x;
 	}
 	if (!node_ok(v))
@@ -160,6 +161,29 @@ static void import_rnn(Aten *n)
 	import_recurrent(n, OP_rnn, n->row->op != 0 ? "relu" : "tanh");
 }
 
+/* One layer in one direction, which exports for a CPU had for an LSTM before PyTorch 2.5. */
+static void import_mkldnn_layer(Aten *n)
+{
+	static const char *const names[] = { "weight0", "weight1", "weight2", "weight3" };
+	int weight[4];
+	Layers l = { .n = n,
+		.op = OP_lstm,
+		.acts = "sigmoid.tanh.tanh",
+		.layers = 1,
+		.directions = 1,
+		.biased = aten_flag(n, "has_biases"),
+		.backward = aten_flag(n, "reverse"),
+		.weight = weight,
+		.h = aten_value(n, "hx_"),
+		.c = aten_value(n, "cx_") };
+	l.nweight = l.biased ? 4 : 2;
+	for (int k = 0; k < 4; k++)
+		weight[k] = aten_value(n, names[k]);
+	if (aten_flag(n, "bidirectional") || aten_int(n, "num_layers") != 1 || aten_int(n, "mode") != 2)
+		node_fail(n->v, ERR_UNSUPPORTED, "it is no LSTM of one layer and direction, which exports make of others");
+	run_layers(&l, aten_value(n, "input"), aten_flag(n, "batch_first"));
+}
+
 /* One step: a sequence of one. */
 static void import_cell(Aten *n)
 {
@@ -217,6 +241,10 @@ const AtenRow torch_recurrent_rows[] = {
 	{ "gru.input", "input:T hx:T " REST, import_gru, 0 },
 	{ "rnn_tanh.input", "input:T hx:T " REST, import_rnn, 0 },
 	{ "rnn_relu.input", "input:T hx:T " REST, import_rnn, 1 },
+	{ "mkldnn_rnn_layer",
+		"input:T weight0:T weight1:T weight2:T weight3:T hx_:T cx_:T reverse:b batch_sizes:_ mode:i hidden_size:_ "
+		"num_layers:i has_biases:b bidirectional:b batch_first:b train:_",
+		import_mkldnn_layer, 0 },
 	{ "lstm_cell", "input:T hx:L " CELL, import_cell, 0 },
 	{ "gru_cell", "input:T hx:T " CELL, import_cell, 1 },
 	{ "rnn_tanh_cell", "input:T hx:T " CELL, import_cell, 2 },

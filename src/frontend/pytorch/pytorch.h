@@ -38,6 +38,8 @@ struct Program {
 
 bool export_open(Program *p, Err *err);
 bool script_open(Program *p, Err *err);
+/* The signature of an exported program as PyTorch 2.2 and later write it. */
+const Json *export_upgrade(Arena *a, const Json *signature);
 /* An entry below the root; false: there is none, or (err) it cannot be read. */
 bool program_read(Program *p, const char *entry, Bytes *out, Err *err);
 const char *program_entry(Program *p, const char *entry); /* its whole name; NULL: there is none */
