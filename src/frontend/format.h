@@ -28,7 +28,8 @@ typedef struct Format {
 	bool weights;
 	/*
 	 * `model` is a name, or the path of the file or the folder. `file` is empty for a named model and a folder. Bytes
-	 * are borrowed for as long as the Dag lives. Other files are found beside the path (frontend/neighbour.h).
+	 * are borrowed for as long as the Dag lives. Other files are found beside the path (frontend/neighbour.h). `args`
+	 * and `err` are there, `err` is empty, and a failure without a place is one of `model`.
 	 */
 	Dag *(*load)(Arena *a, const char *model, Bytes file, const ModelArgs *args, Err *err);
 	/* The operators that it reads (frontend/node/operators.h), for docs/operators.md; the rest is NULL. */

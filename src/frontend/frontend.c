@@ -141,7 +141,13 @@ static Dag *load(Arena *a, const Format *format, const char *model, Bytes file, 
 		fail(err, ERR_USAGE, "weights", "%s have no file of weights apart", format->doc);
 		return NULL;
 	}
-	return format->load(a, model, file, args != NULL ? args : &none, err);
+	Err why = { 0 };
+	Dag *d = format->load(a, model, file, args != NULL ? args : &none, &why);
+	if (d == NULL && err != NULL && err->code == ERR_NONE) {
+		*err = why;
+		err_at(err, model);
+	}
+	return d;
 }
 
 /* A file's content goes to the front end that knows it. */

@@ -172,7 +172,7 @@ static bool read_net(
 	return neighbour_read(a, text, &file, err) && caffe_read(a, text, file, true, net, skipped, err);
 }
 
-static Dag *import(Arena *a, const char *path, Bytes file, const ModelArgs *args, Err *err)
+static Dag *load(Arena *a, const char *path, Bytes file, const ModelArgs *args, Err *err)
 {
 	CaffeNet *net = arena_new_of(a, CaffeNet);
 	CaffeWeights *weights = arena_new_of(a, CaffeWeights);
@@ -196,18 +196,6 @@ static Dag *import(Arena *a, const char *path, Bytes file, const ModelArgs *args
 	NodeModel model = { .format = &format, .graph = &g, .source = weights };
 	Dag *d = import_model(a, path, &model, args, err);
 	return d != NULL && check_skipped(&skipped, err) ? d : NULL;
-}
-
-static Dag *load(Arena *a, const char *path, Bytes file, const ModelArgs *args, Err *err)
-{
-	Err why = { 0 };
-	Dag *d = import(a, path, file, args, &why);
-	if (d != NULL)
-		return d;
-	err_at(&why, path);
-	if (err != NULL && err->code == ERR_NONE)
-		*err = why;
-	return NULL;
 }
 
 const Format format_caffe = {

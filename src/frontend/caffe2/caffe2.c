@@ -108,18 +108,12 @@ static Dag *load(Arena *a, const char *path, Bytes file, const ModelArgs *args, 
 {
 	Caffe2Model *m = arena_new_of(a, Caffe2Model);
 	NodeGraph g = { 0 };
-	Err why = { 0 };
-	Dag *d = NULL;
-	if (read_pair(a, &path, file, args, m, &why) && read_info(a, path, m, &why) && caffe2_graph(a, m, args, &g, &why)) {
-		NodeModel model = { .format = &format, .graph = &g, .source = m };
-		d = import_model(a, path, &model, args, &why);
+	if (!read_pair(a, &path, file, args, m, err) || !read_info(a, path, m, err) || !caffe2_graph(a, m, args, &g, err)) {
+		err_at(err, path);
+		return NULL;
 	}
-	if (d != NULL)
-		return d;
-	err_at(&why, path);
-	if (err != NULL && err->code == ERR_NONE)
-		*err = why;
-	return NULL;
+	NodeModel model = { .format = &format, .graph = &g, .source = m };
+	return import_model(a, path, &model, args, err);
 }
 
 const Format format_caffe2 = {

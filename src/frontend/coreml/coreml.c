@@ -90,11 +90,10 @@ static const char *folder_of(Arena *a, const char *path)
 }
 
 /* `file` is empty for a package. */
-static Dag *import(Arena *a, const char *path, Bytes file, const ModelArgs *given, Err *err)
+static Dag *load(Arena *a, const char *path, Bytes file, const ModelArgs *given, Err *err)
 {
-	static const ModelArgs none = { 0 };
 	CoremlFile *f = arena_new_of(a, CoremlFile);
-	ModelArgs args = given != NULL ? *given : none;
+	ModelArgs args = *given;
 	NodeGraph g;
 	*f = (CoremlFile){ .folder = folder_of(a, path), .below = "" };
 	if (file.n == 0) {
@@ -109,16 +108,6 @@ static Dag *import(Arena *a, const char *path, Bytes file, const ModelArgs *give
 	bool ok =
 		net != NULL ? coreml_network(a, f, net, &args, &g, err) : mil_program(a, f, &args, &g, &model.version, err);
 	return ok ? import_model(a, path, &model, &args, err) : NULL;
-}
-
-static Dag *load(Arena *a, const char *path, Bytes file, const ModelArgs *args, Err *err)
-{
-	Err why = { 0 };
-	Dag *d = import(a, path, file, args, &why);
-	err_at(&why, path);
-	if (d == NULL && err != NULL && err->code == ERR_NONE)
-		*err = why;
-	return d;
 }
 
 const Format format_coreml = {

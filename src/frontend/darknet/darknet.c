@@ -277,15 +277,8 @@ static Dag *import_cfg(Arena *a, const char *path, const Cfg *cfg, const char *w
 static Dag *load(Arena *a, const char *path, Bytes file, const ModelArgs *args, Err *err)
 {
 	Cfg cfg = { 0 };
-	Err why = { 0 };
 	const char *weights = args->weights;
-	Dag *d = NULL;
-	if (read_cfg(a, path, file, &weights, &cfg, &why))
-		d = import_cfg(a, path, &cfg, weights, args, &why);
-	err_at(&why, path);
-	if (d == NULL && err != NULL && err->code == ERR_NONE)
-		*err = why;
-	return d;
+	return read_cfg(a, path, file, &weights, &cfg, err) ? import_cfg(a, path, &cfg, weights, args, err) : NULL;
 }
 
 const Format format_darknet = {

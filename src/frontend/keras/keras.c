@@ -170,12 +170,10 @@ static bool open_weights(Arena *a, KerasFile *f, const ModelArgs *args, Err *err
 	return f->weights != NULL;
 }
 
-static Dag *import_file(Arena *a, const char *path, Bytes file, const ModelArgs *args, Err *err)
+static Dag *load(Arena *a, const char *path, Bytes file, const ModelArgs *args, Err *err)
 {
-	static const ModelArgs none = { 0 };
 	KerasFile *f = arena_new_of(a, KerasFile);
 	NodeGraph g;
-	args = args != NULL ? args : &none;
 	*f = (KerasFile){ .path = path };
 	bool ok = is_hdf5(file)      ? open_hdf5(a, f, file, err)
 	          : is_archive(file) ? open_archive(a, f, file, err)
@@ -185,16 +183,6 @@ static Dag *import_file(Arena *a, const char *path, Bytes file, const ModelArgs 
 	NodeModel model = { .format = &format, .graph = &g, .source = f };
 	Dag *d = import_model(a, path, &model, args, err);
 	return d != NULL && keras_find_weights(a, f, err) ? d : NULL;
-}
-
-static Dag *load(Arena *a, const char *path, Bytes file, const ModelArgs *args, Err *err)
-{
-	Err why = { 0 };
-	Dag *d = import_file(a, path, file, args, &why);
-	err_at(&why, path);
-	if (d == NULL && err != NULL && err->code == ERR_NONE)
-		*err = why;
-	return d;
 }
 
 const Format format_keras = {

@@ -140,12 +140,9 @@ Dag *mxnet_import(Arena *a, const char *path, Bytes file, const ModelArgs *args,
 	const MxnetParams *params;
 	MxnetSymbol symbol = { 0 };
 	NodeGraph *graph = arena_new_of(a, NodeGraph);
-	Err why = { 0 };
-	if (!open_files(a, &path, &file, args, &params, &why) || !mxnet_symbol_read(a, path, file, &symbol, &why) ||
-		!mxnet_graph(a, path, &symbol, params, graph, &why)) {
-		err_at(&why, path);
-		if (err != NULL && err->code == ERR_NONE)
-			*err = why;
+	if (!open_files(a, &path, &file, args, &params, err) || !mxnet_symbol_read(a, path, file, &symbol, err) ||
+		!mxnet_graph(a, path, &symbol, params, graph, err)) {
+		err_at(err, path);
 		return NULL;
 	}
 	graph->name = network_name(a, path);

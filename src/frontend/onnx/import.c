@@ -98,14 +98,9 @@ Dag *onnx_import(Arena *a, const char *path, Bytes file, const ModelArgs *args, 
 	OnnxSource source = { .model = m, .files = files };
 	const char *slash = strrchr(path, '/');
 	int64_t opset = 1;
-	Err why = { 0 };
 	files->folder = slash == NULL ? "." : slash == path ? "/" : arena_printf(a, "%.*s", (int)(slash - path), path);
-	if (!wire_read(a, &OnnxModel_message, file, m, &why) || !check_model(m, args, &opset, &why)) {
-		err_at(&why, path);
-		if (err != NULL && err->code == ERR_NONE)
-			*err = why;
+	if (!wire_read(a, &OnnxModel_message, file, m, err) || !check_model(m, args, &opset, err))
 		return NULL;
-	}
 	onnx_functions(a, &source, (int)opset);
 	NodeModel model = {
 		.format = &onnx_node_format, .graph = onnx_graph(a, m->graph), .version = (int)opset, .source = &source

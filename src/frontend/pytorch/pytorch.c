@@ -132,7 +132,7 @@ static void make_graph(Program *p)
 	p->graph.nout = 1;
 }
 
-static Dag *import_file(Arena *a, const char *path, Bytes file, const ModelArgs *args, Err *err)
+static Dag *load(Arena *a, const char *path, Bytes file, const ModelArgs *args, Err *err)
 {
 	Program *p = arena_new_of(a, Program);
 	*p = (Program){ .arena = a, .path = path };
@@ -154,16 +154,6 @@ static Dag *import_file(Arena *a, const char *path, Bytes file, const ModelArgs 
 		if (!again && d == NULL)
 			*err = why;
 	}
-	return d;
-}
-
-static Dag *load(Arena *a, const char *path, Bytes file, const ModelArgs *args, Err *err)
-{
-	Err why = { 0 };
-	Dag *d = import_file(a, path, file, args, &why);
-	err_at(&why, path);
-	if (d == NULL && err != NULL && err->code == ERR_NONE)
-		*err = why;
 	return d;
 }
 

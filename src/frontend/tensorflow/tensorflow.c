@@ -107,14 +107,6 @@ static bool read_message(Arena *a, const WireMessage *m, const char *path, Bytes
 	return wire_read(a, m, file, out, err);
 }
 
-static Dag *refuse(Err *err, Err why, const char *path)
-{
-	err_at(&why, path);
-	if (err != NULL && err->code == ERR_NONE)
-		*err = why;
-	return NULL;
-}
-
 static const char *without_ending(Arena *a, const char *path, const char *ending)
 {
 	size_t n = strlen(path), m = strlen(ending);
@@ -146,25 +138,24 @@ static const TfInterface *find_signature(Arena *a, const TfMetaGraph *m, Err *er
 static Dag *load_meta(
 	Arena *a, const char *path, const TfMetaGraph *m, const char *prefix, const ModelArgs *args, Err *err)
 {
-	Err why = { 0 };
 	if (m->graph_def == NULL)
-		fail(&why, ERR_INPUT, NULL, "it has no graph");
-	const TfInterface *s = why.code == ERR_NONE ? find_signature(a, m, &why) : NULL;
-	if (why.code != ERR_NONE)
-		return refuse(err, why, path);
+		fail(err, ERR_INPUT, NULL, "it has no graph");
+	const TfInterface *s = err->code == ERR_NONE ? find_signature(a, m, err) : NULL;
+	if (err->code != ERR_NONE)
+		return NULL;
 	TfGraphs *all = tf_graphs(a, m->graph_def);
 	if (args->weights != NULL)
 		prefix = without_ending(a, args->weights, ".index");
 	if (prefix == NULL) {
-		fail(&why, ERR_USAGE, "weights", "a checkpoint is named by its .index file");
-		return refuse(err, why, path);
+		fail(err, ERR_USAGE, "weights", "a checkpoint is named by its .index file");
+		return NULL;
 	}
 	if (args->weights != NULL ||
 		neighbour_named(a, prefix,
 			arena_printf(a, "%s.index", strrchr(prefix, '/') != NULL ? strrchr(prefix, '/') + 1 : prefix)) != NULL) {
-		all->checkpoint = tf_checkpoint_open(a, prefix, &why);
+		all->checkpoint = tf_checkpoint_open(a, prefix, err);
 		if (all->checkpoint == NULL)
-			return refuse(err, why, path);
+			return NULL;
 		tf_find_variables(all);
 	}
 	return tf_import(all, path, s, args, err);
@@ -187,11 +178,10 @@ static Dag *load_saved(Arena *a, const char *path, Bytes file, const ModelArgs *
 	TfSavedModel *m = arena_new_of(a, TfSavedModel);
 	const char *slash = strrchr(path, '/');
 	const char *folder = slash == NULL ? "." : arena_printf(a, "%.*s", (int)(slash - path), path);
-	Err why = { 0 };
-	if (read_message(a, &TfSavedModel_message, path, file, m, &why) && serving(m) == NULL)
-		fail(&why, ERR_INPUT, NULL, "it has %zu graphs, and none has the tag serve", m->meta_graphs.n);
-	if (why.code != ERR_NONE)
-		return refuse(err, why, path);
+	if (read_message(a, &TfSavedModel_message, path, file, m, err) && serving(m) == NULL)
+		fail(err, ERR_INPUT, NULL, "it has %zu graphs, and none has the tag serve", m->meta_graphs.n);
+	if (err->code != ERR_NONE)
+		return NULL;
 	return load_meta(a, path, serving(m), arena_printf(a, "%s/variables/variables", folder), args, err);
 }
 
@@ -199,9 +189,8 @@ static Dag *load_graph(Arena *a, const char *path, Bytes file, const ModelArgs *
 {
 	TfMetaGraph *m = arena_new_of(a, TfMetaGraph);
 	m->graph_def = arena_new_of(a, TfGraph);
-	Err why = { 0 };
-	if (!read_message(a, &TfGraph_message, path, file, m->graph_def, &why))
-		return refuse(err, why, path);
+	if (!read_message(a, &TfGraph_message, path, file, m->graph_def, err))
+		return NULL;
 	return load_meta(a, path, m, path, args, err);
 }
 
@@ -209,26 +198,24 @@ static Dag *load_exported(Arena *a, const char *path, Bytes file, const ModelArg
 {
 	TfMetaGraph *m = arena_new_of(a, TfMetaGraph);
 	const char *prefix = without_ending(a, path, ".meta");
-	Err why = { 0 };
-	if (!read_message(a, &TfMetaGraph_message, path, file, m, &why))
-		return refuse(err, why, path);
+	if (!read_message(a, &TfMetaGraph_message, path, file, m, err))
+		return NULL;
 	return load_meta(a, path, m, prefix != NULL ? prefix : path, args, err);
 }
 
 static Dag *load(Arena *a, const char *path, Bytes file, const ModelArgs *args, Err *err)
 {
-	Err why = { 0 };
 	const char *inside = file.n == 0 ? saved_model_in(a, path) : NULL;
 	if (inside != NULL) {
 		path = inside;
-		if (!neighbour_read(a, path, &file, &why))
-			return refuse(err, why, path);
+		if (!neighbour_read(a, path, &file, err))
+			return NULL;
 	}
 	TextKind text = text_kind(file);
 	if (tf_is_index(file)) {
-		fail(&why, ERR_INPUT, NULL,
+		fail(err, ERR_INPUT, NULL,
 			"is the index of a checkpoint, which has variables and no graph: name the .meta file or the SavedModel");
-		return refuse(err, why, path);
+		return NULL;
 	}
 	if (inside != NULL || text == TEXT_SAVED_MODEL || (text == TEXT_NONE && is_saved_model(file)))
 		return load_saved(a, path, file, args, err);

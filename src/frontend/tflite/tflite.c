@@ -22,18 +22,10 @@ static FormatMatch recognise(Bytes file)
 static Dag *load(Arena *a, const char *path, Bytes file, const ModelArgs *args, Err *err)
 {
 	TfliteFile m = { 0 };
-	Err why = { 0 };
-	Dag *d = NULL;
-	if (tflite_read(a, file, &m, &why) && tflite_graphs(a, &m, &why)) {
-		NodeModel model = { .format = &format, .graph = &m.graph[0], .version = 3, .source = &m };
-		d = import_model(a, path, &model, args, &why);
-	}
-	if (d != NULL)
-		return d;
-	err_at(&why, path);
-	if (err != NULL && err->code == ERR_NONE)
-		*err = why;
-	return NULL;
+	if (!tflite_read(a, file, &m, err) || !tflite_graphs(a, &m, err))
+		return NULL;
+	NodeModel model = { .format = &format, .graph = &m.graph[0], .version = 3, .source = &m };
+	return import_model(a, path, &model, args, err);
 }
 
 const Format format_tflite = {
