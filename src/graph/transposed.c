@@ -6,9 +6,12 @@
  * belongs. Nothing is multiplied by a zero that a stride inserts; a kernel that the stride does not divide gets zeros
  * at its end. "fold" then turns the weights.
  * Left out: a stride together with a dilation, a stride beyond the kernel, whose channels would be mostly zeros, and
- * three spatial dimensions, since a step between would have more dimensions than a tensor may.
+ * three spatial dimensions, since a step between would have more dimensions than a tensor may. Where zeros at the end
+ * of a kernel are much of it, a transposed convolution of many filters stays: its lanes skip what is zero (feature
+ * "taps").
  */
 #include "graph/edit.h"
+#include "graph/without.h"
 
 #include <string.h>
 
@@ -36,6 +39,7 @@ static bool read_spread(const Dag *d, const OpCall *c, Spread *s)
 	s->in = w->shape.dim[0] / s->groups;
 	for (s->block = GRAPH_PLACED_TOGETHER; s->out % s->block != 0;)
 		s->block /= 2;
+	double zeros = 1; /* taps of the convolution for each of the kernel */
 	for (int k = 0; k < s->n; k++) {
 		int64_t kernel = w->shape.dim[2 + k];
 		s->stride[k] = item(c, "strides", k, 1);
@@ -44,8 +48,10 @@ static bool read_spread(const Dag *d, const OpCall *c, Spread *s)
 		s->taps[k] = (kernel + s->stride[k] - 1) / s->stride[k];
 		if (s->stride[k] > kernel || (s->stride[k] > 1 && s->dilation[k] > 1))
 			return false;
+		zeros *= (double)(s->taps[k] * s->stride[k]) / (double)kernel;
 	}
-	return 4 + 2 * s->n <= DAG_MAX_RANK;
+	bool skips = graph_does(d, FEATURE_OF_GRAPH_taps) && s->groups == 1 && s->out >= GRAPH_PLACED_TOGETHER;
+	return 4 + 2 * s->n <= DAG_MAX_RANK && !(skips && zeros >= GRAPH_MANY_ZEROS);
 }
 
 static int reshape(Edit *e, const char *name, int x, Shape s)

@@ -38,7 +38,7 @@ bool loop_tile_fits(const Sketch *s, const BlockSet *set, int at)
 	if (n->block == NULL || !n->folds || n->done || n->spatial == 0 || target_has_blocks(s->target))
 		return false;
 	const Stmt *body = n->stmt->block.body;
-	if (!ir_is_builtin_monoid(body->reduce.monoid) || n->made->map.n > 0)
+	if (!ir_is_builtin_monoid(body->reduce.monoid))
 		return false;
 	for (int k = 0; k < n->n; k++) /* compute_at names loops after iterators */
 		if (strcmp(producer_stem(&n->stmt->block.iter[k]), n->axis[k].loop) != 0)
@@ -221,9 +221,24 @@ static void ask_vector(LoopTile *t)
 }
 
 /*
- * Tiles of the other axes, the last ones first: all of their vectors are sums, which registers hold. Where lanes skip
- * zeros together, whole steps are the default: which taps are zeros is the same in each tile.
+ * The default tile among `size`: the longest divisor up to TMPL_NEST_FIRST. Where lanes skip zeros together it has
+ * whole steps, since which taps are zeros is the same in each tile then. If divisors of whole steps are shorter, the
+ * next longer one; else whole steps that leave a shorter tile at the end.
  */
+static int first_tile(const int64_t *size, int n, int64_t extent, int64_t step)
+{
+	int divisor = 0, any = 0;
+	for (int k = 0; k < n; k++) {
+		if (size[k] % step != 0)
+			continue;
+		bool more = size[k] <= TMPL_NEST_FIRST || (step > 1 && size[divisor] < TMPL_NEST_FIRST);
+		divisor = more && extent % size[k] == 0 ? k : divisor;
+		any = size[k] <= TMPL_NEST_FIRST ? k : any;
+	}
+	return step > 1 && size[any] > size[divisor] ? any : divisor;
+}
+
+/* Tiles of the other axes, the last ones first: all of their vectors are sums, which registers hold. */
 static void ask_tiles(LoopTile *t)
 {
 	int64_t room = (tile_registers(t->s) - t->vectors - 1) / t->vectors;
@@ -231,16 +246,14 @@ static void ask_tiles(LoopTile *t)
 	int asked = 0;
 	for (int k = t->n - 1; k >= 0 && asked < TMPL_NEST_TILED; k--) {
 		int64_t option[KNOB_OPTIONS], extent = t->x[k].extent;
-		int n = 0, first = 0;
+		int n = 0;
 		if (k == t->vector || extent < 2)
 			continue;
 		for (int64_t size = 1; size <= extent && size <= room && n < KNOB_OPTIONS; size++)
-			if (extent % size == 0 || tile_wastes_little(extent, size)) {
-				bool least = size <= TMPL_NEST_FIRST || (step > 1 && option[first] < TMPL_NEST_FIRST);
-				first = extent % size == 0 && size % step == 0 && least ? n : first;
+			if (extent % size == 0 || tile_wastes_little(extent, size))
 				option[n++] = size;
-			}
-		t->x[k].tile = ask_number(t, "tile", t->x[k].own, option, n, asked == 0 ? first : 0);
+		t->x[k].tile = ask_number(
+			t, "tile", t->x[k].own, option, n, asked == 0 ? first_tile(option, n, extent, step) : 0);
 		room /= t->x[k].tile;
 		asked++;
 	}
@@ -306,6 +319,8 @@ static void ask_reduce(LoopTile *t)
 	for (int64_t u = 1; u <= extent && u <= TMPL_DENSE_MOST_STEPS && (u == 1 || u * sums <= body); u *= 2)
 		if (extent % u == 0)
 			option[n++] = u;
+	if (extent <= TMPL_SHORT_LOOP && extent * sums <= body && option[n - 1] != extent)
+		option[n++] = extent;
 	t->steps = ask_number(t, "steps", NULL, option, n, n > 2 ? 2 : n - 1);
 }
 
