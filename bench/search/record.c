@@ -1,14 +1,20 @@
 /*
  * Records the space of a Task on this machine: all configs, or those that some options of each knob span.
  *
- *     bench_record TASK.dag OUT.space [--programs=DIR] [--target=NAME] [--threads=N] [--most=N] [--seconds=N]
- *                  [--again=PART] [--cold=BYTES] [--machine=TEXT] [--run-with=WORDS]
+ *     bench_record TASK.dag OUT.space [--programs=DIR] [--target=NAME] [--threads=N] [--most=N] [--draw=SEED]
+ *                  [--space=template|generated] [--network=NAME] [--seconds=N] [--again=PART] [--cold=BYTES]
+ *                  [--machine=TEXT] [--run-with=WORDS]
  *
- * OUT is continued where it is there and of the same epoch, machine and configs. A run takes at most --seconds, so that
- * a machine can be used for something else between runs; exit code 0 says that all is recorded, 3 that configs are
- * left. Once all have a time, those within --again of the best (default 0.2) are measured again twice: the median of
- * the three counts, and their scatter is the file's noise. --run-with puts words before the worker's command, as in
- * --run-with="chrt -f 10", where other work shares the machine. docs/search.md has the form of the file.
+ * A knob keeps its default and other options, drawn with --draw; knobs with most options lose one first, and of
+ * equal ones a drawn one. So of a space with twenty knobs some ten are left, with two options each, and all their
+ * neighbours. --space=generated records the generated space also where a template applies.
+ *
+ * OUT is continued where it is there and of the same Task, epoch and machine. A run measures for at most --seconds, so
+ * that a machine can be used for something else between runs; with 0 it lists the configs. Exit code 0 says that all is
+ * recorded, 3 that configs are left. Once all have a time, those within --again of the best (default 0.2) are measured
+ * again twice: the median of the three counts, and their scatter is the file's noise. --run-with puts words before the
+ * worker's command, as in --run-with="chrt -f 10", where other work shares the machine. docs/search.md has the form of
+ * the file.
  */
 #include "base/file.h"
 #include "codegen/codegen.h"
@@ -17,6 +23,7 @@
 #include "measure/recorded.h"
 #include "runtime/timing.h"
 #include "schedule/space.h"
+#include "tuner/tuning.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -24,18 +31,26 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MOST = 1500, SECONDS = 3600, AGAIN = 3 /* times of the best ones */, WORDS = 16, LEFT = 3 /* exit code */ };
+enum { MOST = 1500, SECONDS = 3600, AGAIN = 3 /* times of the best ones */, WORDS = 16, LEFT = 3 /* exit code */,
+	MOST_KNOBS = 1 << 10 };
+
+typedef struct Drop {
+	uint16_t knob; /* its number in the space */
+	uint8_t option;
+} Drop;
 
 typedef struct Recorder {
 	Arena *arena;
 	Space *space;
 	RecordedSpace out;
 	Map row;                             /* first run of each trace: its number */
-	bool dropped[1 << 10][KNOB_OPTIONS]; /* options, by the knob's number in the space */
+	bool dropped[MOST_KNOBS][KNOB_OPTIONS]; /* options, by the knob's number in the space */
+	VEC(Drop) drop;
+	Rng rng;
 	Measure *measure;
 	MeasureRef *ref;
 	uint64_t end_ns;
-	double again;
+	double again, best_ns; /* 0: nothing has a time yet */
 } Recorder;
 
 static int die(const Err *e)
@@ -72,43 +87,79 @@ static int count_kept(const Recorder *r, int most)
 	return n;
 }
 
-/* Keeps `m` options of a knob: the first, the last, the default, and others spread evenly. */
-static void keep_options(Recorder *r, int knob, int m)
+/* The order in which a knob keeps its options: the default first. */
+static void draw_order(Recorder *r, const Knob *k, uint8_t *order)
 {
-	const Knob *k = &r->space->knob.at[knob];
 	for (int o = 0; o < k->n; o++)
-		r->dropped[knob][o] = m < k->n;
-	for (int i = 0; i < m && m < k->n; i++)
-		r->dropped[knob][m > 1 ? i * (k->n - 1) / (m - 1) : k->first] = false;
-	r->dropped[knob][k->first] = false;
+		order[o] = (uint8_t)o;
+	order[0] = (uint8_t)k->first;
+	order[k->first] = 0;
+	for (int o = k->n - 1; o > 1; o--) {
+		uint64_t with = 1 + rng_below(&r->rng, (uint64_t)o);
+		uint8_t kept = order[o];
+		order[o] = order[with];
+		order[with] = kept;
+	}
 }
 
-/* Takes options from the knob that has most of them until the configs are few enough. */
+/* The options in the order in which they are taken away: from the knob that has most of them left. */
+static void order_drops(Recorder *r)
+{
+	static uint8_t order[MOST_KNOBS][KNOB_OPTIONS];
+	int m[MOST_KNOBS], n = (int)r->space->knob.n;
+	for (int k = 0; k < n; k++) {
+		draw_order(r, &r->space->knob.at[k], order[k]);
+		m[k] = r->space->knob.at[k].n;
+	}
+	for (;;) {
+		int largest = 0;
+		uint64_t ties = 0;
+		for (int k = 0; k < n; k++) {
+			ties = m[k] > m[largest] ? 1 : ties + (m[k] == m[largest]);
+			if (m[k] > m[largest] || (m[k] == m[largest] && rng_below(&r->rng, ties) == 0))
+				largest = k;
+		}
+		if (m[largest] < 2)
+			return;
+		uint8_t option = order[largest][--m[largest]];
+		vec_push(r->arena, &r->drop, ((Drop){ (uint16_t)largest, option }));
+	}
+}
+
+static int count_without(Recorder *r, size_t drops, int most)
+{
+	memset(r->dropped, 0, sizeof r->dropped);
+	for (size_t i = 0; i < drops; i++)
+		r->dropped[r->drop.at[i].knob][r->drop.at[i].option] = true;
+	return count_kept(r, most);
+}
+
+/* Takes as few options as leave at most `most` configs. */
 static void choose_options(Recorder *r, int most)
 {
-	int m[1 << 10];
 	space_size(r->space); /* meets all knobs */
-	int n = (int)r->space->knob.n;
-	for (int k = 0; k < n; k++)
-		keep_options(r, k, m[k] = r->space->knob.at[k].n);
-	while (count_kept(r, most) > most) {
-		int largest = 0;
-		for (int k = 0; k < n; k++)
-			largest = m[k] > m[largest] ? k : largest;
-		keep_options(r, largest, --m[largest]);
+	order_drops(r);
+	size_t few = 0, enough = r->drop.n;
+	while (few < enough) {
+		size_t middle = (few + enough) / 2;
+		if (count_without(r, middle, most) <= most)
+			enough = middle;
+		else
+			few = middle + 1;
 	}
+	count_without(r, enough, most);
 }
 
 static const char *trace_text(Recorder *r, const Config *c, int64_t *estimate_ns)
 {
 	Text text = { .arena = r->arena };
 	Arena *a = arena_new();
-	Cost cost = cost_or_first(NULL, a, r->space->target);
+	Cost cost = cost_or_first(NULL, a, &r->out.target);
 	uint64_t from = timing_thread_ns();
 	Trace *t = space_trace(r->space, c, a, NULL);
-	const KernelSet *ks = t != NULL ? schedule_draft(ir_new(a), r->space->task, r->space->target, t, NULL) : NULL;
+	const KernelSet *ks = t != NULL ? schedule_draft(ir_new(a), r->out.task, &r->out.target, t, NULL) : NULL;
 	if (ks != NULL)
-		cost_estimate_one(&cost, ks, r->space->task);
+		cost_estimate_one(&cost, ks, r->out.task);
 	*estimate_ns += (int64_t)(timing_thread_ns() - from);
 	if (t != NULL)
 		trace_print(&text, t);
@@ -141,25 +192,43 @@ static void list_configs(Recorder *r)
 	r->out.estimate_ns = spent / r->out.n;
 }
 
-/* Takes over what an earlier run has recorded of the same configs. */
-static void take_over(Recorder *r, const char *path)
+static void list_space(Recorder *r, bool generated, int draw, int most)
+{
+	Err err = { 0 };
+	r->rng = rng_seed((uint64_t)draw);
+	r->space = (generated ? space_of_any : space_new)(r->arena, r->out.task, &r->out.target, &err);
+	if (r->space == NULL)
+		die(&err);
+	r->out.size = space_size(r->space);
+	choose_options(r, most);
+	list_configs(r);
+}
+
+/* Goes on with what an earlier run has listed and recorded; false: there is none. */
+static bool take_over(Recorder *r, const char *path)
 {
 	Err err = { 0 };
 	Bytes file;
 	RecordedSpace old;
 	if (access(path, F_OK) != 0)
-		return;
+		return false;
 	if (!file_read(r->arena, path, 1 << 28, &file, &err) ||
 		!recorded_parse(r->arena, path, (const char *)file.at, file.n, &old, &err))
 		die(&err);
-	bool same = old.n == r->out.n && old.epoch == r->out.epoch && strcmp(old.machine, r->out.machine) == 0;
-	for (int i = 0; same && i < old.n; i++)
-		same =
-			strcmp(old.run[i].config, r->out.run[i].config) == 0 && strcmp(old.run[i].trace, r->out.run[i].trace) == 0;
-	if (!same && !fail(&err, ERR_INPUT, path, "is of other configs, another epoch or another machine: remove it first"))
+	if ((old.epoch != r->out.epoch || strcmp(old.machine, r->out.machine) != 0 ||
+			strcmp(old.task->text, r->out.task->text) != 0) &&
+		!fail(&err, ERR_INPUT, path, "is of another Task, another epoch or another machine: remove it first"))
 		die(&err);
-	r->out.run = old.run;
-	r->out.estimate_ns = old.estimate_ns;
+	old.target = r->out.target;
+	r->out = old;
+	for (int i = 0; i < old.n; i++) {
+		if (old.run[i].times > 0 && (r->best_ns == 0 || (double)old.run[i].median_ns < r->best_ns))
+			r->best_ns = (double)old.run[i].median_ns;
+		uint32_t before = r->row.index.n;
+		MapEntry *e = map_add_text(&r->row, old.run[i].trace);
+		e->num = r->row.index.n > before ? i : e->num;
+	}
+	return true;
 }
 
 /* ---- measuring ---- */
@@ -171,6 +240,10 @@ static void submit(Recorder *r, RecordedRun *x)
 	Trace *t = trace_parse(a, "trace", x->trace, strlen(x->trace), NULL);
 	KernelSet *ks = t != NULL ? schedule_replay(ir_new(a), r->out.task, &r->out.target, t, NULL) : NULL;
 	MeasureJob job = { .ks = ks, .trace = x->trace, .ref = r->ref, .keep = true, .user = x };
+	if (x->times == 0) { /* as a tuner has it: samples are for those near the best */
+		job.slow_ns = (int64_t)(r->best_ns * TUNE_SLOW);
+		job.good_ns = (int64_t)(r->best_ns * TUNE_GOOD);
+	}
 	if (ks == NULL)
 		x->status = RUN_CONSTRAINT;
 	else if (!measure_submit(r->measure, &job, &err))
@@ -188,8 +261,10 @@ static void take(Recorder *r)
 		fprintf(stderr, "bench_record: %s\n", m.detail);
 		return;
 	}
-	if (m.status == RUN_OK)
+	if (m.status == RUN_OK) {
 		recorded_add_time(x, m.median_ns);
+		r->best_ns = r->best_ns > 0 ? fmin(r->best_ns, (double)x->median_ns) : (double)x->median_ns;
+	}
 	if (x->times == 0 || m.status == RUN_OK)
 		x->status = m.status;
 	if (x->times < 2) {
@@ -323,24 +398,23 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	const char *target = option(argc, argv, "--target", "host");
-	r.end_ns = timing_wall_ns() + 1000000000u * (uint64_t)atoi(option(argc, argv, "--seconds", "3600"));
 	r.again = atof(option(argc, argv, "--again", "0.2"));
 	r.out.epoch = CODEGEN_EPOCH;
 	r.out.machine = option(argc, argv, "--machine", "not said");
+	r.out.network = option(argc, argv, "--network", "");
 	r.out.cold_bytes = atoll(option(argc, argv, "--cold", "8388608"));
 	if (!target_resolve(&r.out.target, target, atoi(option(argc, argv, "--threads", "1")), NULL, 0, &err) ||
 		!file_read(r.arena, argv[1], 1 << 20, &file, &err))
 		die(&err);
 	Dag *dag = dag_parse(r.arena, argv[1], (const char *)file.at, file.n, &err);
 	r.out.task = dag != NULL ? task_new(r.arena, dag, &err) : NULL;
-	r.space = r.out.task != NULL ? space_new(r.arena, r.out.task, &r.out.target, &err) : NULL;
-	if (r.space == NULL)
+	if (r.out.task == NULL)
 		die(&err);
-	r.out.size = space_size(r.space);
-	choose_options(&r, atoi(option(argc, argv, "--most", "1500")));
-	list_configs(&r);
-	take_over(&r, argv[2]);
+	if (!take_over(&r, argv[2]))
+		list_space(&r, strcmp(option(argc, argv, "--space", "template"), "generated") == 0,
+			atoi(option(argc, argv, "--draw", "1")), atoi(option(argc, argv, "--most", "1500")));
 	open_measure(&r, option(argc, argv, "--programs", "build"), target, option(argc, argv, "--run-with", ""));
+	r.end_ns = timing_wall_ns() + 1000000000u * (uint64_t)atoi(option(argc, argv, "--seconds", "3600"));
 	bool all = measure_all(&r);
 	measure_close(r.measure);
 	say_noise(&r);

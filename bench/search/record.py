@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Records the spaces of bench/search on this machine, one after another, and keeps them compressed beside this file.
 
-    bench/search/record.py BUILD [NAME...] [--seconds=20] [--rounds=1] [--most=1500] [--machine=TEXT] [--run-with=WORDS]
+    bench/search/record.py BUILD [NAME...] [--seconds=20] [--rounds=1] [--most=1500] [--draw=1] [--again=0.2]
+                                        [--machine=TEXT] [--run-with=WORDS]
 
 BUILD is a build folder with `dlc` and `tests/tuner/bench_record` (`ninja -C BUILD tests/tuner/bench_record`). A round
 gives each of the named Tasks (default: all rows of TASKS) `--seconds`; what is recorded already stays, so a machine
 can be used for a while now and a while later. `--most` is how many configs of a space are recorded: of a larger one,
-those that some options of each knob span. docs/search.md has the form of the files, and which of them are there.
+those that drawn options of each knob span. docs/search.md has the form of the files, and which of them are there.
 """
 import argparse
 import lzma
@@ -16,20 +17,32 @@ import subprocess
 import sys
 import tempfile
 
-# Name, network of the zoo, label of the Task as `dlc show NETWORK --stage=tasks` has it.
+BATCHED = """dag
+in v0: f32[12,128,64]
+in v1: f32[12,64,128]
+v2: f32[12,128,128] = matmul(v0, v1)
+out v2
+"""
+# Name, network of the zoo, label of the Task as `dlc show NETWORK --stage=tasks` has it (or the Task's text), space.
 TASKS = [
-    ("conv1x1", "resnet18", "conv1x1 128>256 14 /2"),
-    ("conv1x1_clip", "mobilenet_v1", "conv1x1 512>512 14 +clip"),
-    ("conv3x3", "resnet18", "conv3x3 64>64 56 +relu"),
-    ("conv3x3_small", "resnet18", "conv3x3 512>512 7 +relu"),
-    ("depthwise", "mobilenet_v1", "dwconv3x3 128 56 +clip"),
-    ("pair", "mobilenet_v1", "conv1x1 128>128 56 +clip+conv+clip"),
-    ("dense", "bert_base", "dense 768>768 m128"),
-    ("attention", "bert_base", "attention 1x12x128x64"),
-    ("gather", "bert_base", "gather 1x128x768"),
-    ("pool", "resnet18", "max_pool3x3 64 56 /2"),
-    ("generated", "resnet18", "add 1x64x56x56 +relu"),
-    ("lstm", "lstm", "lstm 64x1x2048"),
+    ("conv3x3", "resnet18", "conv3x3 64>64 56 +relu", "template"),
+    ("conv3x3_add", "resnet18", "conv3x3 256>256 14 +add+relu", "template"),
+    ("conv1x7", "inception_v3", "conv1x7 192>192 17 +relu", "template"),
+    ("conv1x1", "mobilenet_v1", "conv1x1 512>512 14 +clip", "template"),
+    ("conv1x1_read", "densenet121", "mul+add+relu+conv1x1 512>128 14 +relu", "template"),
+    ("depthwise", "efficientnet_b0", "dwconv5x5 480 14 +sigmoid+mul", "template"),
+    ("pair", "mobilenet_v1", "conv1x1 128>128 56 +clip+conv+clip", "template"),
+    ("dense", "gpt2", "dense 768>2304 m64", "template"),
+    ("attention", "bert_base", "attention 1x12x128x64", "template"),
+    ("batched", "", BATCHED, "template"),
+    ("mean", "efficientnet_b0", "reduce_mean 1x144x56x56", "template"),
+    ("pool", "resnet18", "max_pool3x3 64 56 /2", "template"),
+    ("add", "resnet18", "add 1x64x56x56 +relu", "template"),
+    ("lstm", "lstm", "lstm 64x1x2048", "template"),
+    ("loops_conv", "resnet18", "conv3x3 128>128 28 +add+relu", "generated"),
+    ("loops_dense", "gpt2", "dense 768>768 m64", "generated"),
+    ("loops_depthwise", "mobilenet_v1", "dwconv3x3 512 14 +clip", "generated"),
+    ("loops_rows", "bert_base", "reduce_mean 1x128x768 +sub+mul+reduce_mean+add+sqrt+div+3", "generated"),
 ]
 HERE = pathlib.Path(__file__).resolve().parent
 
@@ -44,16 +57,17 @@ def dag_of(dlc, network, label):
     sys.exit("record.py: %s has no Task \"%s\"; dlc show %s --stage=tasks lists them" % (network, label, network))
 
 
-def record(ask, name, network, label):
+def record(ask, name, network, label, space_of):
     """One round of one Task; whether all of it is recorded."""
     kept = HERE / (name + ".space.xz")
     with tempfile.TemporaryDirectory() as folder:
         dag, space = pathlib.Path(folder, "task.dag"), pathlib.Path(folder, name + ".space")
-        dag.write_text(dag_of(ask.build + "/dlc", network, label))
+        dag.write_text(dag_of(ask.build + "/dlc", network, label) if network else label)
         if kept.exists():
             space.write_bytes(lzma.decompress(kept.read_bytes()))
         command = [ask.build + "/tests/tuner/bench_record", str(dag), str(space), "--programs=" + ask.build,
-            "--seconds=%d" % ask.seconds, "--most=%d" % ask.most, "--machine=" + ask.machine]
+            "--seconds=%d" % ask.seconds, "--most=%d" % ask.most, "--draw=%d" % ask.draw, "--machine=" + ask.machine,
+            "--space=" + space_of, "--network=" + network, "--again=%g" % ask.again]
         done = subprocess.run(command + (["--run-with=" + ask.run_with] if ask.run_with else []), check=False)
         if done.returncode not in (0, 3):
             sys.exit("record.py: %s: the recorder ended with %d" % (name, done.returncode))
@@ -68,6 +82,8 @@ def main():
     parser.add_argument("--seconds", type=int, default=20)
     parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--most", type=int, default=1500)
+    parser.add_argument("--draw", type=int, default=1)
+    parser.add_argument("--again", type=float, default=0.2)
     parser.add_argument("--machine", default="not said")
     parser.add_argument("--run-with", default="")
     ask = parser.parse_args()

@@ -12,11 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { VERSION = 1, COLUMNS = 6, MOST_RUNS = 1 << 20, HASH_LINE = 5 + HASH_HEX /* "hash ", digits, '\n' */ };
+enum { VERSION = 2, COLUMNS = 6, MOST_RUNS = 1 << 20, HASH_LINE = 5 + HASH_HEX /* "hash ", digits, '\n' */ };
 
 #define STEP_END ';' /* of a trace's lines: no word of a trace has one */
 
-static const char domain[] = "dlc/recorded-space/v1";
+static const char domain[] = "dlc/recorded-space/v2";
 
 static int by_value(const void *pa, const void *pb)
 {
@@ -60,6 +60,7 @@ void recorded_print(Text *out, const RecordedSpace *s)
 	json_set(a, o, "size", json_new_int(a, s->size < 1e15 ? (int64_t)s->size : (int64_t)1e15));
 	json_set(a, o, "machine", json_new_text(a, s->machine));
 	json_set(a, o, "noise", json_new_text(a, s->noise));
+	json_set(a, o, "network", json_new_text(a, s->network));
 	json_set(a, o, "estimate_ns", json_new_int(a, s->estimate_ns));
 	json_set(a, o, "cold_bytes", json_new_int(a, s->cold_bytes));
 	json_set(a, o, "threads", json_new_int(a, s->target.threads));
@@ -114,7 +115,7 @@ static bool read_head(Reading *r, const char *line, size_t n, RecordedSpace *s)
 	if (target == NULL || !json_int(o, "epoch", 0, INT32_MAX, &epoch, r->err) ||
 		!json_int(o, "configs", 1, MOST_RUNS, &count, r->err) || !json_int(o, "first", 0, count - 1, &first, r->err) ||
 		!json_int(o, "size", 1, INT64_MAX, &size, r->err) || !json_str(o, "machine", &s->machine, r->err) ||
-		!json_str(o, "noise", &s->noise, r->err) ||
+		!json_str(o, "noise", &s->noise, r->err) || !json_str(o, "network", &s->network, r->err) ||
 		!json_int(o, "estimate_ns", 0, INT64_MAX, &s->estimate_ns, r->err) ||
 		!json_int(o, "cold_bytes", 0, INT64_MAX, &s->cold_bytes, r->err) ||
 		!json_int(o, "threads", 1, 4096, &threads, r->err) || !json_str(o, "dag", &dag, r->err))

@@ -30,6 +30,7 @@ typedef struct RecordedSpace {
 	int64_t estimate_ns;         /* to schedule a config and estimate its time */
 	int64_t cold_bytes;          /* as for measure_cold */
 	const char *machine, *noise; /* sentences */
+	const char *network;         /* that the Task is of; "": not said */
 	int first;                   /* the run of the template's default */
 	int n;
 	RecordedRun *run; /* in the order of the space */

@@ -25,6 +25,7 @@ static RecordedSpace small(Arena *a)
 		.cold_bytes = 64,
 		.machine = "a test",
 		.noise = "none",
+		.network = "none",
 		.first = 1,
 		.n = LEN(run),
 		.run = arena_copy(a, run, sizeof run) };
@@ -65,7 +66,7 @@ static const char *sealed(Arena *a, const char *text)
 {
 	char hex[HASH_HEX];
 	size_t n = (size_t)(strstr(text, "\nhash ") - text) + 1;
-	hash_hex(hash_of("dlc/recorded-space/v1", text, n), hex);
+	hash_hex(hash_of("dlc/recorded-space/v2", text, n), hex);
 	return arena_printf(a, "%.*shash %s\n", (int)n, text, hex);
 }
 
@@ -89,7 +90,7 @@ static void refuses(Arena *a, const char *text, size_t n, const char *says)
 START_TEST(what_is_wrong_is_refused)
 {
 	static const char *const wrong[][3] = {
-		{ "\"recorded_space\":1", "\"recorded_space\":2", "version 2" },
+		{ "\"recorded_space\":2", "\"recorded_space\":3", "version 3" },
 		{ "\"configs\":3", "\"configs\":4", "more lines than configs, or less" },
 		{ "\"configs\":3", "\"configs\":2", "more lines than configs, or less" },
 		{ "\"first\":1", "\"first\":3", "first" },
