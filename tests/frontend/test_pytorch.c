@@ -65,6 +65,21 @@ static const struct {
 	/* a diagonal is a view */
 	{ FORWARD("    y = torch.mul(x, 2)\n    _0 = torch.zero_(torch.diagonal(y, 1))\n    return y\n"),
 		{ "output: f32[2,6] = reshape(_0.gather)" } },
+	/* the copy that was written is read, and tensors that are themselves or views for sure are written */
+	{ FORWARD("    y = torch.mul(x, 2)\n    v = torch.unfold(y, 1, 2, 2)\n    _0 = torch.zero_(v)\n    return v\n"),
+		{ "f32[2,3,2]" } },
+	{ FORWARD("    y = torch.mul(x, 2)\n    v = torch.flatten(y)\n    _0 = torch.neg_(v)\n    return y\n"),
+		{ "output: f32[2,6] = reshape(_0)" } },
+	{ FORWARD("    y = torch.mul(x, 2)\n    _0 = torch.neg_(torch.float(torch.contiguous(torch.to(y, 6))))\n"
+			  "    _1 = torch.abs_(torch.type_as(torch.as_tensor(y), x))\n    return y\n"),
+		{ "_0: f32[2,6] = neg(y)", "output: f32[2,6] = abs(_0)" } },
+	{ FORWARD("    y = torch.reshape(torch.mul(torch.t(x), 2), [6, 1, 2])\n    _0 = torch.neg_(y)\n    return y\n"),
+		{ "neg(", "f32[6,1,2]" } },
+	{ FORWARD("    y, z, = torch.meshgrid([torch.select(x, 0, 0), torch.select(x, 0, 1)])\n"
+			  "    _0 = torch.zero_(x)\n    return torch.add(y, z)\n"),
+		{ "output.slice: f32[1,6] = slice(_0)", "f32[6,6]" } },
+	{ FORWARD("    return torch.as_strided(x, [2, 2], [1, 3], 1)\n"), { "i64[2,2] = {1, 4, 2, 5}", "= gather(" } },
+	{ FORWARD("    return torch.logcumsumexp(x, 1)\n"), { "bool[6,6]", "reduce_max(", "output: f32[2,6] = reshape(" } },
 	{ FORWARD("    return torch.equal(x, x)\n"), { "output: bool[] = cast" } },
 	{ FORWARD("    return torch.float_power(x, 2)\n"), { "output: f64[2,6]" } },
 	/* infinities are not close to a number, and integers have a relative distance, too */
@@ -98,6 +113,9 @@ END_TEST
 	"0" LEVEL("\0", "\1") "0" LEVEL("\1", "\2") "0" LEVEL("\2", "\3") "0" LEVEL("\3", "\4") "0" LEVEL( \
 		"\4", "\5") "0" LEVEL("\5", "\6")
 
+#define MADE "    y = torch.mul(x, 2)\n"
+#define LOST "of which this one is a copy in dlc, but may be a view in PyTorch"
+
 static const struct {
 	const char *pickle;
 	size_t n;
@@ -123,6 +141,60 @@ static const struct {
 		FORWARD("    y = torch.expand(torch.slice(x, 0, 0, 1), [2, 6])\n    _0 = torch.zero_(y)\n"
 				"    return torch.add_(torch.expand(torch.slice(x, 0, 0, 1), [2, 6]), x)\n"),
 		"whose elements overlap" },
+	/* what is a view in PyTorch and a copy here: a write to one must not be lost in the other */
+	{ PICKLE(EMPTY), FORWARD(MADE "    v = torch.unfold(y, 1, 2, 1)\n    _0 = torch.zero_(v)\n    return y\n"), LOST },
+	{ PICKLE(EMPTY), FORWARD(MADE "    v = torch.unfold(y, 1, 2, 1)\n    _0 = torch.zero_(y)\n    return v\n"), LOST },
+	{ PICKLE(EMPTY),
+		FORWARD(MADE "    v = torch.select(torch.unfold(y, 1, 2, 1), 2, 0)\n    _0 = torch.zero_(v)\n"
+					 "    return torch.neg(torch.select(y, 0, 1))\n"),
+		LOST },
+	{ PICKLE(EMPTY), FORWARD(MADE "    v = torch.view(y, dtype=3)\n    _0 = torch.zero_(v)\n    return y\n"), LOST },
+	{ PICKLE(EMPTY), FORWARD(MADE "    v = torch.view(y, dtype=3)\n    _0 = torch.zero_(y)\n    return v\n"), LOST },
+	{ PICKLE(EMPTY),
+		FORWARD(MADE "    v = torch.as_strided(y, [2, 2], [1, 3], 1)\n    _0 = torch.zero_(v)\n    return y\n"), LOST },
+	{ PICKLE(EMPTY), FORWARD(MADE "    v = torch.reshape(torch.t(y), [3, 4])\n    _0 = torch.zero_(v)\n    return y\n"),
+		LOST },
+	{ PICKLE(EMPTY),
+		FORWARD("    y = torch.mul(torch.t(x), 2)\n    v = torch.flatten(y)\n    _0 = torch.zero_(v)\n"
+				"    return y\n"),
+		LOST },
+	{ PICKLE(EMPTY),
+		FORWARD("    y = torch.matmul(x, torch.t(x))\n    v = torch.contiguous(y)\n"
+				"    _0 = torch.zero_(y)\n    return v\n"),
+		LOST },
+	{ PICKLE(EMPTY),
+		FORWARD("    y = torch.view(torch.mul(x, 2), [1, 2, 2, 3])\n"
+				"    v = torch.contiguous(y, memory_format=2)\n    _0 = torch.zero_(v)\n    return y\n"),
+		LOST },
+	{ PICKLE(EMPTY),
+		FORWARD("    y = torch.view(torch.mul(x, 2), [1, 2, 2, 3])\n"
+				"    v = torch.to(y, 6, memory_format=2)\n    _0 = torch.zero_(v)\n    return y\n"),
+		LOST },
+	{ PICKLE(EMPTY), FORWARD(MADE "    v = torch.einsum(\"ij->ji\", [y])\n    _0 = torch.zero_(v)\n    return y\n"),
+		LOST },
+	/* a copy of a copy, and two copies of one tensor */
+	{ PICKLE(EMPTY),
+		FORWARD(MADE "    v = torch.unfold(torch.reshape(torch.t(y), [3, 4]), 0, 2, 1)\n"
+					 "    _0 = torch.zero_(v)\n    return y\n"),
+		LOST },
+	{ PICKLE(EMPTY),
+		FORWARD(MADE "    v = torch.unfold(torch.reshape(torch.t(y), [3, 4]), 0, 2, 1)\n"
+					 "    _0 = torch.zero_(y)\n    return v\n"),
+		LOST },
+	{ PICKLE(EMPTY),
+		FORWARD(MADE "    v = torch.unfold(y, 1, 2, 2)\n    w = torch.unfold(y, 1, 3, 3)\n"
+					 "    _0 = torch.zero_(v)\n    return w\n"),
+		LOST },
+	{ PICKLE(EMPTY),
+		FORWARD(MADE "    v, w, = torch.broadcast_tensors([torch.select(y, 0, 0), y])\n"
+					 "    _0 = torch.zero_(v)\n    return y\n"),
+		"whose elements overlap" },
+	{ PICKLE(EMPTY), FORWARD("    y = torch.t(torch.mul(x, 2))\n    return torch.as_strided(y, [2], [1])\n"),
+		"surely lie in row-major order" },
+	{ PICKLE(EMPTY), FORWARD(MADE "    return torch.as_strided(y, [2, 3], [7, 3])\n"),
+		"reach beyond the 12 elements of its input" },
+	{ PICKLE(EMPTY), FORWARD(MADE "    return torch.as_strided(y, [9, 9], [9223372036854775807, 1], -1)\n"),
+		"reach beyond the 12 elements of its input" },
 	{ PICKLE("\x80\x02"
 			 "cos\nsystem\nX\x02\0\0\0ls\x85R."),
 		FORWARD("    return x\n"), "names os.system, which is code of Python; dlc executes nothing of a pickle" },
@@ -172,12 +244,68 @@ START_TEST(scripts_are_refused)
 }
 END_TEST
 
+/* ---- tensors of one storage, and a program that runs twice */
+
+#define STORED(name, offset, size) \
+	"X\x01\0\0\0" name "ctorch._utils\n_rebuild_tensor_v2\n((X\x07\0\0\0storagectorch\nFloatStorage\nX\x01\0\0\0" \
+	"0X\x03\0\0\0cpuK\x06tQK" offset "K" size "\x85K\x01\x85\x89}tR"
+
+static Dag *load_stored(Arena *a, const char *body, Err *err)
+{
+	static const char pickle[] = HOLDS(STORED("a", "\0", "\x06") STORED("b", "\x02", "\x03"));
+	static const float six[] = { 0, 1, 2, 3, 4, 5 };
+	char code[600];
+	snprintf(code, sizeof code, FORWARD("%s"), body);
+	Entry e[] = { { "m/data.pkl", pickle, 0, 0, 0, sizeof pickle - 1 }, { "m/code/__torch__.py", code, 0, 0, 0, 0 },
+		{ "m/data/0", (const char *)six, 0, 0, 0, sizeof six } };
+	ShapeArg shape = { "x", shape_of(1, (int64_t[]){ 6 }) };
+	return frontend_load_bytes(a, "m.pt", make_archive(a, e, 3), &(ModelArgs){ .shape = &shape, .nshape = 1 }, err);
+}
+
+START_TEST(saved_tensors_share_elements)
+{
+	static const char *const lost[] = {
+		"    _0 = torch.zero_(self.a)\n    return torch.add(self.b, 1)\n",
+		"    _0 = torch.zero_(self.b)\n    return torch.add(x, self.a)\n",
+		"    _0 = torch.zero_(torch.slice(self.b, 0, 1))\n    return torch.add(x, self.a)\n",
+	};
+	Arena *a = arena_new();
+	for (int k = 0; k < LEN(lost); k++) {
+		Err err = { 0 };
+		ck_assert_msg(load_stored(a, lost[k], &err) == NULL, "%s", lost[k]);
+		ck_assert_msg(strstr(err.text, LOST) != NULL, "%s: %s", lost[k], err.text);
+	}
+	Err err = { 0 };
+	Dag *d = load_stored(a, "    return torch.add(torch.add(x, self.a), torch.sum(self.b))\n", &err);
+	ck_assert_msg(d != NULL, "%s", err.text);
+	arena_free(a);
+}
+END_TEST
+
+/* The type of x is a guess until it is an index; what the first run wrote must not be there in the second one. */
+START_TEST(a_second_run_begins_anew)
+{
+	Arena *a = arena_new();
+	Err err = { 0 };
+	Dag *d = load_stored(a, "    _0 = torch.add_(self.a, 1)\n    return torch.index_select(self.a, 0, x)\n", &err);
+	ck_assert_msg(d != NULL, "%s", err.text);
+	static const int64_t x[] = { 5, 0, 1, 2, 4, 3 };
+	void **out = evaluate(a, d, (const void *const[]){ x }, &err);
+	ck_assert_msg(out != NULL, "%s", err.text);
+	for (int k = 0; k < 6; k++)
+		ck_assert_float_eq(((float *)out[0])[k], (float)x[k] + 1);
+	arena_free(a);
+}
+END_TEST
+
 /* ---- exported programs: nodes in JSON */
 
 #define ARG(name, value) "{\"name\":\"" name "\",\"arg\":" value ",\"kind\":1}"
 #define TENSOR(name) "{\"as_tensor\":{\"name\":\"" name "\"}}"
 #define NODE(target, inputs) \
 	"{\"target\":\"torch.ops.aten." target "\",\"inputs\":[" inputs "],\"outputs\":[" TENSOR("y") "]}"
+#define WRITE(target, inputs) \
+	"{\"target\":\"torch.ops.aten." target "\",\"inputs\":[" inputs "],\"outputs\":[" TENSOR("z") "]}"
 #define PROGRAM(nodes, out) \
 	"{\"graph_module\":{\"graph\":{\"nodes\":[" nodes "],\"tensor_values\":{\"x\":{\"dtype\":7,\"sizes\":[" \
 	"{\"as_int\":2},{\"as_int\":6}]}}},\"signature\":{\"input_specs\":[{\"user_input\":{\"arg\":" TENSOR( \
@@ -207,6 +335,17 @@ static const struct {
 		"mkldnn_rnn_layer" },
 	/* without its optional arguments */
 	{ PROGRAM(NODE("rot90.default", ARG("self", TENSOR("x"))), "y"), "y: f32[6,2] = transpose(", NULL },
+	/* channels last is another order, so it is a copy */
+	{ PROGRAM(NODE("contiguous.default", ARG("self", TENSOR("x")) "," ARG(
+											 "memory_format", "{\"as_memory_format\":2}")) "," WRITE("zero_.default",
+				  ARG("self", TENSOR("y"))),
+		  "x"),
+		NULL, LOST },
+	{ PROGRAM(NODE("contiguous.default", ARG("self", TENSOR("x")) "," ARG(
+											 "memory_format", "{\"as_memory_format\":1}")) "," WRITE("neg_.default",
+				  ARG("self", TENSOR("y"))),
+		  "x"),
+		"neg(x)", NULL },
 	{ PROGRAM("", "x"), "x_out: f32[2,6] = identity(x)", NULL },
 	{ PROGRAM(NODE("foo.default", "") "," NODE("bar.x", ""), "y"), NULL,
 		"2 operators of this model are not supported" },
@@ -407,6 +546,8 @@ int main(void)
 	tcase_add_checked_fixture(tc, make_folder, remove_folder);
 	tcase_add_loop_test(tc, scripts_become_dags, 0, LEN(scripts));
 	tcase_add_loop_test(tc, scripts_are_refused, 0, LEN(refused));
+	tcase_add_test(tc, saved_tensors_share_elements);
+	tcase_add_test(tc, a_second_run_begins_anew);
 	tcase_add_loop_test(tc, programs_become_dags, 0, LEN(programs));
 	tcase_add_test(tc, programs_of_version_2_1);
 	tcase_add_test(tc, weights_alone_are_refused);

@@ -189,10 +189,31 @@ static void check_read(Aten *n)
 	}
 }
 
-static bool run(Aten *n, const char *name, bool inplace, TorchValue *out)
+/*
+ * PyTorch keeps the order of elements in these rows: a new tensor lies in row-major order if all that is read does.
+ * Others may give what they have computed in another order.
+ */
+static bool keeps_order(Aten *n, const AtenRow *list)
 {
+	static const AtenRow *const keeping[] = { torch_unary_rows, torch_binary_rows, torch_logic_rows, torch_fill_rows,
+		torch_window_rows, torch_pool_rows, torch_norm_rows, torch_reduce_rows };
+	bool yes = false;
+	for (size_t k = 0; k < sizeof keeping / sizeof *keeping; k++)
+		yes |= keeping[k] == list;
+	for (int i = 0; i < n->narg && yes && node_ok(n->v); i++)
+		if (n->arg[i].value.kind == TORCH_TENSOR)
+			yes = torch_is_dense(n->v, n->arg[i].value.tensor);
+	return yes && !aten_reorders(n);
+}
+
+static bool run(Aten *n, const AtenRow *list, const char *name, bool inplace, TorchValue *out)
+{
+	bool dense = keeps_order(n, list);
 	n->row->import(n);
 	check_read(n);
+	TorchTensor *new = n->result.kind == TORCH_TENSOR ? n->result.tensor : NULL;
+	if (new != NULL && dense &&new->base == NULL &&new->shares == NULL)
+		new->dense = true;
 	if (inplace)
 		put_in_place(n);
 	if (node_ok(n->v) && !n->done)
@@ -228,7 +249,7 @@ bool aten_call(Visit *v, const char *name, const AtenIn *in, TorchValue *out)
 				n->row = r;
 				if ((exact && (form == NULL || name[len] == 0 || strcmp(form, name + len) != 0)) || !match(n, in))
 					continue;
-				return run(n, name, inplace, out);
+				return run(n, *l, name, inplace, out);
 			}
 	if (!named)
 		node_fail(v, ERR_UNSUPPORTED, "the operator is not supported");
@@ -289,7 +310,7 @@ int aten_value(Aten *n, const char *name)
 
 Shape aten_shape(Aten *n, const char *name)
 {
-	return aten_item(n, name)->shape;
+	return torch_shape(n->v, aten_tensor(n, name));
 }
 
 bool torch_to_int(Visit *v, TorchValue x, int64_t *out)
@@ -381,6 +402,12 @@ int aten_ints(Aten *n, const char *name, int want, int64_t *out)
 	if (node_ok(n->v) && want >= 0 && count != want)
 		node_fail(n->v, ERR_TYPE, "its argument %s has %d numbers where %d are needed", name, count, want);
 	return node_ok(n->v) ? count : 0;
+}
+
+bool aten_reorders(Aten *n)
+{
+	TorchValue x = aten_any(n, "memory_format");
+	return x.kind == TORCH_INT && x.i > 1;
 }
 
 int aten_values(Aten *n, const char *name, int **out)

@@ -85,6 +85,9 @@ bool torch_to_int(Visit *v, TorchValue x, int64_t *out);
  */
 bool torch_spend(Visit *v, int64_t elements);
 
+/* Its memory_format is one that lays elements in another order than row-major. */
+bool aten_reorders(Aten *n);
+
 /* ---- types */
 
 /* The type of a result of tensors and numbers, by PyTorch's rules of promotion. */

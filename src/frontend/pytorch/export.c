@@ -14,6 +14,7 @@ typedef struct Export {
 	const Json *config[2]; /* weights and constants by their names; NULL: `saved` has them */
 	const char *folder[2];
 	TorchList saved;   /* pairs of name and tensor */
+	Map storage;       /* of torch_saved */
 	const char *where; /* of JSON, in messages */
 	TorchList values;  /* of names of the graph; `names` has their places */
 	Names *names;
@@ -67,7 +68,7 @@ static bool sizes_from(const Json *list, int *rank, int64_t *out)
 }
 
 /* A tensor that the description of the new layout names. */
-static TorchTensor *described(Program *p, const Json *entry, const char *folder, Err *err)
+static TorchTensor *described(Program *p, Export *e, const Json *entry, const char *folder, Err *err)
 {
 	const Json *meta = find(entry, "tensor_meta"), *type = find(meta, "dtype"), *offset = find(meta, "storage_offset");
 	const Json *pickled = find(entry, "use_pickle");
@@ -87,17 +88,15 @@ static TorchTensor *described(Program *p, const Json *entry, const char *folder,
 		return NULL;
 	}
 	s->entry = arena_printf(p->arena, "%s%s%.300s", p->root, folder, path);
-	TorchTensor *t = arena_new_of(p->arena, TorchTensor);
-	*t = (TorchTensor){ .saved = s };
-	return t;
+	return torch_saved(p->arena, &e->storage, s);
 }
 
-static TorchTensor *weight(Program *p, const Export *e, const char *name, Err *err)
+static TorchTensor *weight(Program *p, Export *e, const char *name, Err *err)
 {
 	for (int k = 0; k < 2; k++) {
 		const Json *entry = e->config[k] != NULL ? find(e->config[k], name) : NULL;
 		if (entry != NULL)
-			return described(p, entry, e->folder[k], err);
+			return described(p, e, entry, e->folder[k], err);
 	}
 	TorchValue *x = torch_find(&e->saved, name);
 	if (x != NULL && x->kind == TORCH_TENSOR)
@@ -191,7 +190,11 @@ static bool argument(Program *p, const Export *e, Visit *v, const Json *arg, Tor
 		return list_from(p, e, v, x, out);
 	if (strcmp(kind, "as_int") == 0 || strcmp(kind, "as_float") == 0 || strcmp(kind, "as_bool") == 0)
 		return number_from(x, out);
-	if (strcmp(kind, "as_memory_format") == 0 || strcmp(kind, "as_layout") == 0 || strcmp(kind, "as_expr") == 0)
+	if (strcmp(kind, "as_memory_format") == 0) { /* a script's numbers, where the file counts: 1, channels last 2, 3 */
+		*out = torch_int(x->kind == JV_INT && (x->i == 2 || x->i == 3) ? x->i : 0);
+		return true;
+	}
+	if (strcmp(kind, "as_layout") == 0 || strcmp(kind, "as_expr") == 0)
 		return true;
 	return import_refuse(
 		v->im, ERR_UNSUPPORTED, "an argument of the program is of the kind %.40s, which dlc does not have", kind);
@@ -483,6 +486,7 @@ bool export_open(Program *p, Err *err)
 	static const char *const weights[] = { "weights_config.json", "model_param_config.json" };
 	static const char *const constants[] = { "constants_config.json", "constants_config.json" };
 	Export *e = arena_new_of(p->arena, Export);
+	e->storage = MAP_OF(p->arena);
 	bool old = program_entry(p, "serialized_exported_program.json") != NULL;
 	const char *entry = old ? "serialized_exported_program.json" : entry_of(p, "models/", ".json");
 	if (entry == NULL)

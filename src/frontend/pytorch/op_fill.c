@@ -115,6 +115,11 @@ static void import_list_tensor(Aten *n)
 	TorchList all = { 0 };
 	Shape s = { .rank = 0 };
 	TorchValue x = aten_any(n, "data");
+	if (n->row->op != 0 && x.kind == TORCH_TENSOR &&
+		dtype_eq(torch_item(n->v, x.tensor)->type, aten_type(n, "dtype", torch_item(n->v, x.tensor)->type))) {
+		aten_give(n, x);
+		return;
+	}
 	if (!flatten(n, x, 0, &s, &all)) {
 		node_fail(n->v, ERR_UNSUPPORTED, "its lists of numbers make no tensor");
 		return;
@@ -237,21 +242,31 @@ static void import_indices(Aten *n)
 
 /* ---- types */
 
+/* A tensor that has the type is the result itself. */
+static void give_as(Aten *n, DType want)
+{
+	bool copy = aten_flag(n, "copy");
+	int x = aten_value(n, "self");
+	if (copy || !dtype_eq(node_val(n->v, x)->type, want))
+		aten_set(n, node_cast(n->v, x, want));
+	else if (aten_reorders(n))
+		aten_give(n, torch_copy_of(n->v, aten_tensor(n, "self"), x));
+	else
+		aten_give(n, aten_any(n, "self"));
+}
+
 static void import_to(Aten *n)
 {
-	TorchTensor *t = aten_tensor(n, "self");
-	DType have = aten_item(n, "self")->type, want = aten_type(n, "dtype", have);
-	if (dtype_eq(have, want) && !aten_flag(n, "copy") && n->row->op == 0)
-		aten_give(n, (TorchValue){ .kind = TORCH_TENSOR, .tensor = t });
-	else
+	DType want = aten_type(n, "dtype", aten_item(n, "self")->type);
+	if (n->row->op != 0)
 		aten_set(n, node_cast(n->v, aten_value(n, "self"), want));
+	else
+		give_as(n, want);
 }
 
 static void import_type_as(Aten *n)
 {
-	const Item *other = aten_item(n, "other");
-	aten_flag(n, "copy");
-	aten_set(n, node_cast(n->v, aten_value(n, "self"), other->type));
+	give_as(n, aten_item(n, "other")->type);
 }
 
 /* float(), half() and the like: the row's number is a ScalarType. */
@@ -259,7 +274,7 @@ static void import_cast(Aten *n)
 {
 	DType t = F32;
 	torch_type_from(n->row->op, &t);
-	aten_set(n, node_cast(n->v, aten_value(n, "self"), t));
+	give_as(n, t);
 }
 
 #define MADE " dtype:i? layout:_? device:_? pin_memory:_? requires_grad:_?"
@@ -283,7 +298,7 @@ const AtenRow torch_fill_rows[] = {
 	{ "copy!", "self:T src:T non_blocking:_?", import_copy, 0 },
 	{ "scalar_tensor", "s:n" MADE, import_scalar_tensor, 0 },
 	{ "prim::NumToTensor", "s:n", import_scalar_tensor, 1 },
-	{ "as_tensor", "data:*" MADE, import_list_tensor, 0 },
+	{ "as_tensor", "data:*" MADE, import_list_tensor, 1 },
 	{ "tensor", "data:*" MADE, import_list_tensor, 0 },
 	{ "arange", "end:n" MADE, import_arange, 0 },
 	{ "arange.start", "start:n end:n" MADE, import_arange, 0 },

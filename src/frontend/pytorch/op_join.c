@@ -316,13 +316,24 @@ static void import_channel_shuffle(Aten *n)
 	aten_set(n, node_reshape(v, node_transpose(v, x, (int64_t[]){ 0, 2, 1, 3 }), s));
 }
 
-/* ---- lists of tensors */
+/* ---- lists of tensors, whose results are views */
+
+static TorchTensor *tensor_at(Aten *n, int k)
+{
+	return aten_any(n, "tensors").list->at[k].tensor;
+}
+
+static TorchValue widened(Visit *v, TorchTensor *t, Shape shape)
+{
+	return torch_view(v, t, &(TorchView){ .kind = VIEW_WIDE, .shape = shape });
+}
 
 static void import_meshgrid(Aten *n)
 {
 	Visit *v = n->v;
 	bool xy = strcmp(aten_text(n, "indexing"), "xy") == 0;
 	int *x, count = aten_values(n, "tensors", &x);
+	TorchValue all = torch_list(v->im->arena, TORCH_TUPLE);
 	Shape s = { .rank = count };
 	if (node_ok(v) && (count < 1 || count > DAG_MAX_RANK))
 		node_fail(v, ERR_UNSUPPORTED, "it makes a grid of %d dimensions", count);
@@ -335,15 +346,16 @@ static void import_meshgrid(Aten *n)
 		int at = xy && k < 2 && count >= 2 ? 1 - k : k;
 		for (int i = 0; i < count; i++)
 			t.dim[i] = i == at ? s.dim[at] : 1;
-		x[k] = node_expand(v, node_reshape(v, x[k], t), s);
+		torch_push(v->im->arena, all.list, widened(v, torch_view_shape(v, tensor_at(n, k), t).tensor, s));
 	}
-	aten_give_values(n, x, count);
+	aten_give(n, all);
 }
 
 static void import_broadcast_tensors(Aten *n)
 {
 	Visit *v = n->v;
 	int *x, count = aten_values(n, "tensors", &x);
+	TorchValue all = torch_list(v->im->arena, TORCH_TUPLE);
 	Shape s = { .rank = 0 };
 	for (int k = 0; k < count && node_ok(v); k++) {
 		Shape t = node_val(v, x[k])->shape;
@@ -356,8 +368,8 @@ static void import_broadcast_tensors(Aten *n)
 				s.dim[s.rank - t.rank + i] = t.dim[i];
 	}
 	for (int k = 0; k < count && node_ok(v); k++)
-		x[k] = node_expand(v, x[k], s);
-	aten_give_values(n, x, count);
+		torch_push(v->im->arena, all.list, widened(v, tensor_at(n, k), s));
+	aten_give(n, all);
 }
 
 static void import_atleast(Aten *n)

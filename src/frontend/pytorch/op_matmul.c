@@ -152,7 +152,11 @@ static void import_einsum(Aten *n)
 {
 	int *x, count = aten_values(n, "tensors", &x);
 	aten_any(n, "path");
-	aten_set(n, node_einsum_of(n->v, aten_text(n, "equation"), x, count));
+	int y = node_einsum_of(n->v, aten_text(n, "equation"), x, count);
+	if (node_ok(n->v) && count == 1) /* in another order, or a diagonal */
+		aten_give(n, torch_copy_of(n->v, aten_any(n, "tensors").list->at[0].tensor, y));
+	else
+		aten_set(n, y);
 }
 
 /* Dimensions of both that are summed over become the inner ones of one product. */

@@ -58,7 +58,10 @@ static void import_view_type(Aten *n)
 	int x = aten_value(n, "self");
 	DType t = aten_type(n, "dtype", F32);
 	Attr to = attr_text("to", dtype_print(t, name));
-	aten_set(n, dtype_eq(t, node_val(n->v, x)->type) ? x : node_call(n->v, OP_bitcast, &x, 1, &to, 1));
+	if (dtype_eq(t, node_val(n->v, x)->type))
+		aten_give(n, aten_any(n, "self"));
+	else
+		aten_give(n, torch_copy_of(n->v, aten_tensor(n, "self"), node_call(n->v, OP_bitcast, &x, 1, &to, 1)));
 }
 
 static void import_flatten(Aten *n)
@@ -400,10 +403,10 @@ static void import_alias(Aten *n)
 static void import_contiguous(Aten *n)
 {
 	TorchTensor *t = aten_tensor(n, "self");
-	if (torch_is_plain(n->v, t))
+	if (torch_is_dense(n->v, t) && !aten_reorders(n))
 		aten_give(n, aten_any(n, "self"));
 	else
-		aten_set(n, aten_value(n, "self"));
+		aten_give(n, torch_copy_of(n->v, t, aten_value(n, "self")));
 }
 
 static void import_clone(Aten *n)

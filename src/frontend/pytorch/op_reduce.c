@@ -193,14 +193,49 @@ static void import_var(Aten *n)
 		aten_set(n, both[0]);
 }
 
+/* log(sum(exp(x))), with the largest element taken off before; an infinite one would give NaN. */
+static int log_of_sum(Aten *n, int x, const int64_t *axes, int count)
+{
+	Visit *v = n->v;
+	int most = reduced(n, OP_reduce_max, x, axes, count, true);
+	most = node_where(v, node_call1(v, OP_is_inf, most), node_number(v, node_val(v, most)->type, 0), most);
+	int sum = reduced(n, OP_reduce_sum, node_call1(v, OP_exp, node_call2(v, OP_sub, x, most)), axes, count, true);
+	return node_call2(v, OP_add, node_call1(v, OP_log, sum), most);
+}
+
+/*
+ * Each element's sum is taken over all elements up to it: a sum that runs on would lose what is small beside the
+ * largest element of the whole line.
+ */
+static void import_logcumsumexp(Aten *n)
+{
+	enum { MOST_LINE = 4096 };
+	Visit *v = n->v;
+	int x = aten_floating(n, aten_value(n, "self"));
+	Shape s = node_val(v, x)->shape;
+	int axis = aten_axis(n, "dim", s.rank);
+	int64_t size = s.rank > 0 ? s.dim[axis] : 1, last = 3;
+	if (node_ok(v) && size > MOST_LINE)
+		node_fail(v, ERR_UNSUPPORTED, "it adds up %lld elements; dlc takes at most %d", (long long)size, MOST_LINE);
+	if (!node_ok(v) || !torch_spend(v, size * size))
+		return;
+	bool *later = arena_array(v->im->arena, bool, size *size + 1);
+	for (int64_t i = 0; i < size * size; i++)
+		later[i] = i % size > i / size;
+	Shape line = { 4, { shape_product(&s, 0, axis), 1, size, shape_product(&s, s.rank > 0 ? axis + 1 : 0, s.rank) } };
+	x = node_transpose(v, node_reshape(v, x, line), (int64_t[]){ 0, 3, 1, 2 });
+	int mask = node_const(v, BOOL, shape_of(2, (int64_t[]){ size, size }), later);
+	x = node_where(v, mask, node_number(v, node_val(v, x)->type, -INFINITY), x);
+	int y = node_transpose(v, log_of_sum(n, x, &last, 1), (int64_t[]){ 0, 2, 1, 3 });
+	aten_set(n, node_reshape(v, y, s));
+}
+
 static void import_logsumexp(Aten *n)
 {
 	Visit *v = n->v;
 	int64_t axes[DAG_MAX_RANK];
 	int x = aten_floating(n, aten_value(n, "self")), count = axes_of(n, "dim", node_val(v, x)->shape.rank, axes);
-	int most = reduced(n, OP_reduce_max, x, axes, count, true);
-	int sum = reduced(n, OP_reduce_sum, node_call1(v, OP_exp, node_call2(v, OP_sub, x, most)), axes, count, true);
-	int y = node_call2(v, OP_add, node_call1(v, OP_log, sum), most);
+	int y = log_of_sum(n, x, axes, count);
 	if (aten_flag(n, "keepdim")) {
 		aten_set(n, y);
 		return;
@@ -346,6 +381,7 @@ const AtenRow torch_reduce_rows[] = {
 	{ "std_mean.dim", "self:T dim:I? unbiased:b=True keepdim:b=False", import_var, 3 },
 	{ "logsumexp", "self:T dim:I keepdim:b=False", import_logsumexp, 0 },
 	{ "special_logsumexp", "self:T dim:I keepdim:b=False", import_logsumexp, 0 },
+	{ "logcumsumexp", "self:T dim:i", import_logcumsumexp, 0 },
 	{ "softmax", "self:T dim:i dtype:i?", import_softmax, OP_softmax },
 	{ "special_softmax", "self:T dim:i dtype:i?", import_softmax, OP_softmax },
 	{ "_softmax", "self:T dim:i half_to_float:b", import_softmax, OP_softmax },

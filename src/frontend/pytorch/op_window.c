@@ -195,7 +195,56 @@ static void import_unfold(Aten *n)
 	int y = node_call(v, OP_gather, in, 2, &attr, 1);
 	for (int k = 0; k <= s.rank; k++)
 		perm[k] = k <= axis ? k : k < s.rank ? k + 1 : axis + 1;
-	aten_set(n, node_transpose(v, y, perm));
+	aten_give(n, torch_copy_of(v, aten_tensor(n, "self"), node_transpose(v, y, perm)));
+}
+
+/* Elements at places that strides give. Known is where they lie for a whole tensor in row-major order only. */
+static void import_as_strided(Aten *n)
+{
+	Visit *v = n->v;
+	int64_t size[ATEN_INTS], stride[ATEN_INTS],
+		offset = aten_given(n, "storage_offset") ? aten_int(n, "storage_offset") : 0;
+	TorchTensor *t = aten_tensor(n, "self"), *whole = t;
+	Shape s = torch_shape(v, t), r;
+	int rank = aten_ints(n, "size", -1, size);
+	int64_t all = shape_product(&s, 0, s.rank), last = offset, at[DAG_MAX_RANK] = { 0 };
+	aten_ints(n, "stride", rank, stride);
+	while (whole->base != NULL)
+		whole = whole->base;
+	r = torch_shape(v, whole);
+	if (node_ok(v) && (!torch_is_dense(v, t) || whole->saved != NULL || shape_product(&r, 0, r.rank) != all))
+		node_fail(v, ERR_UNSUPPORTED, "its input is no whole tensor whose elements surely lie in row-major order");
+	if (node_ok(v) && rank > DAG_MAX_RANK)
+		node_fail(v, ERR_UNSUPPORTED, "its size has %d dimensions; dlc takes at most %d", rank, DAG_MAX_RANK);
+	if (!node_ok(v))
+		return;
+	r = shape_of(rank, size);
+	bool inside = offset >= 0 && offset < all;
+	for (int k = 0; k < rank && inside; k++) {
+		inside = size[k] >= 1 && stride[k] >= 0 && (size[k] == 1 || stride[k] <= (all - 1 - last) / (size[k] - 1));
+		last += inside ? (size[k] - 1) * stride[k] : 0;
+	}
+	int64_t count = inside ? shape_elements(r) : -1, place = offset;
+	if (!inside || count < 0) {
+		node_fail(v, ERR_INPUT, "its size and strides reach beyond the %lld elements of its input", (long long)all);
+		return;
+	}
+	if (!torch_spend(v, count))
+		return;
+	int64_t *index = arena_array(v->im->arena, int64_t, count + 1);
+	for (int64_t i = 0; i < count; i++) {
+		index[i] = place;
+		for (int k = rank - 1; k >= 0; k--) {
+			place += stride[k];
+			if (++at[k] < size[k])
+				break;
+			place -= stride[k] * size[k];
+			at[k] = 0;
+		}
+	}
+	int in[] = { node_view(v, torch_value(v, t), 1, &all), node_const(v, I64, r, index) };
+	Attr attr = attr_int("axis", 0);
+	aten_give(n, torch_copy_of(v, t, node_call(v, OP_gather, in, 2, &attr, 1)));
 }
 
 #define CONV "input:T weight:T bias:T? stride:I=1 padding:*=0 dilation:I=1 groups:i=1"
@@ -219,5 +268,6 @@ const AtenRow torch_window_rows[] = {
 	{ "im2col", "self:T " WINDOW, import_im2col, 0 },
 	{ "col2im", "self:T output_size:I " WINDOW, import_col2im, 0 },
 	{ "unfold", "self:T dimension:i size:i step:i", import_unfold, 0 },
+	{ "as_strided", "self:T size:I stride:I storage_offset:i?", import_as_strided, 0 },
 	{ NULL, NULL, NULL, 0 },
 };

@@ -15,6 +15,7 @@ typedef struct Pickle {
 	Archive *archive;
 	const char *folder;
 	TorchList stack, memo;
+	Map storage; /* entries of the archive, each with the first tensor of it */
 	Err *err;
 } Pickle;
 
@@ -187,6 +188,31 @@ static bool dims(const TorchValue *x, int *rank, int64_t *out)
 	return true;
 }
 
+static bool is_row_major(const TorchSaved *s)
+{
+	int64_t row = 1;
+	for (int k = s->shape.rank - 1; k >= 0; k--) {
+		if (s->shape.dim[k] > 1 && s->stride[k] != row)
+			return false;
+		if (s->shape.dim[k] > 1 && row > INT64_MAX / s->shape.dim[k])
+			return false;
+		row *= s->shape.dim[k] > 1 ? s->shape.dim[k] : 1;
+	}
+	return true;
+}
+
+TorchTensor *torch_saved(Arena *a, Map *storage, const TorchSaved *s)
+{
+	TorchTensor *t = arena_new_of(a, TorchTensor);
+	*t = (TorchTensor){ .saved = s, .dense = is_row_major(s) };
+	MapEntry *first = map_add_text(storage, s->entry);
+	if (first->ptr == NULL)
+		first->ptr = t;
+	else
+		t->shares = first->ptr;
+	return t;
+}
+
 /* (storage, offset, size, stride, ..) */
 static bool rebuild_tensor(Pickle *p, const TorchList *arg)
 {
@@ -199,9 +225,7 @@ static bool rebuild_tensor(Pickle *p, const TorchList *arg)
 	s->offset = arg->at[1].i;
 	if (!dims(&arg->at[2], &s->shape.rank, s->shape.dim) || !dims(&arg->at[3], &n, s->stride) || n != s->shape.rank)
 		return bad(p, "a tensor has no proper size or strides");
-	TorchTensor *t = arena_new_of(p->a, TorchTensor);
-	*t = (TorchTensor){ .saved = s };
-	return push(p, (TorchValue){ .kind = TORCH_TENSOR, .tensor = t });
+	return push(p, (TorchValue){ .kind = TORCH_TENSOR, .tensor = torch_saved(p->a, &p->storage, s) });
 }
 
 /* A call, read as what it makes. */
@@ -387,7 +411,7 @@ static bool step(Pickle *p, unsigned char op)
 
 bool torch_unpickle(Arena *a, const char *name, Bytes file, Archive *z, const char *folder, TorchValue *out, Err *err)
 {
-	Pickle p = { .a = a, .name = name, .in = file, .archive = z, .folder = folder, .err = err };
+	Pickle p = { .a = a, .name = name, .in = file, .archive = z, .folder = folder, .storage = MAP_OF(a), .err = err };
 	const unsigned char *op;
 	while ((op = take(&p, 1)) != NULL) {
 		if (*op == '.')

@@ -55,6 +55,7 @@ static void import_program(Visit *v)
 		Item *it = import_lookup(v->im, v->frame, p->input.at[k].name);
 		p->input.at[k].tensor = torch_tensor(p->arena, it).tensor;
 		p->input.at[k].tensor->retype = &p->input.at[k].retype;
+		p->input.at[k].tensor->dense = true;
 	}
 	p->run(p, v);
 	p->graph.out = p->result.at;
@@ -134,23 +135,27 @@ static void make_graph(Program *p)
 
 static Dag *load(Arena *a, const char *path, Bytes file, const ModelArgs *args, Err *err)
 {
-	Program *p = arena_new_of(a, Program);
-	*p = (Program){ .arena = a, .path = path };
-	if (!open_archive(p, file, err))
-		return NULL;
-	NodeModel model = { .format = &format, .graph = &p->graph, .source = p };
+	Program *p = NULL;
 	Dag *d = NULL;
-	for (bool again = true; again;) { /* an index needs integers where a script does not say what its inputs are */
+	/* An index needs integers where a script does not say what its inputs are. A run changes tensors, lists and modules
+	   of the program, so the next one begins with the file. */
+	for (bool again = true; again;) {
+		const Program *before = p;
 		Err why = { 0 };
-		p->result.n = 0;
+		p = arena_new_of(a, Program);
+		*p = (Program){ .arena = a, .path = path };
+		if (!open_archive(p, file, err))
+			return NULL;
+		for (size_t k = 0; before != NULL && k < p->input.n; k++)
+			if (before->input.at[k].retype) {
+				p->input.at[k].retype = 1;
+				p->input.at[k].value.type = I64;
+			}
 		make_graph(p);
-		d = import_model(a, path, &model, args, &why);
+		d = import_model(a, path, &(NodeModel){ .format = &format, .graph = &p->graph, .source = p }, args, &why);
 		again = false;
 		for (size_t k = 0; d == NULL && k < p->input.n; k++)
-			if (p->input.at[k].retype && !dtype_eq(p->input.at[k].value.type, I64)) {
-				p->input.at[k].value.type = I64;
-				again = true;
-			}
+			again |= p->input.at[k].retype && !dtype_eq(p->input.at[k].value.type, I64);
 		if (!again && d == NULL)
 			*err = why;
 	}

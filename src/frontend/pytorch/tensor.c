@@ -85,7 +85,21 @@ static Item *nothing(Visit *v)
 	return it;
 }
 
-Item *torch_item(Visit *v, TorchTensor *t)
+/* Elements are those of PyTorch: no write to a copy of them, or to what they are a copy of, lies between. */
+static bool is_current(TorchTensor *t)
+{
+	const TorchTensor *r = root_of(t);
+	if (r->writer != NULL)
+		return false;
+	for (const TorchTensor *of; r->shares != NULL; r = of) {
+		of = root_of(r->shares);
+		if (of->writes != r->shared_at || (of->writer != NULL && of->writer != r))
+			return false;
+	}
+	return true;
+}
+
+static Item *item_of(Visit *v, TorchTensor *t)
 {
 	if (!node_ok(v))
 		return t->item != NULL ? t->item : nothing(v);
@@ -104,13 +118,23 @@ Item *torch_item(Visit *v, TorchTensor *t)
 	}
 	unsigned writes = root_of(t)->writes;
 	if (t->base != NULL && (t->item == NULL || t->seen != writes)) {
-		int x = apply(v, &t->view, torch_value(v, t->base));
+		int x = apply(v, &t->view, node_item_value(v, item_of(v, t->base)));
 		if (!node_ok(v))
 			return nothing(v);
 		t->item = node_new_item(v, x);
 		t->seen = writes;
 	}
 	return t->item;
+}
+
+Item *torch_item(Visit *v, TorchTensor *t)
+{
+	if (node_ok(v) && !is_current(t))
+		node_fail(v, ERR_UNSUPPORTED,
+			"it reads a tensor after a write to another, of which this one is a copy in dlc, but may be a view in "
+		    "PyTorch: "
+			"clone() one of them before the write");
+	return item_of(v, t);
 }
 
 int torch_value(Visit *v, TorchTensor *t)
@@ -120,7 +144,7 @@ int torch_value(Visit *v, TorchTensor *t)
 
 Shape torch_shape(Visit *v, TorchTensor *t)
 {
-	return torch_item(v, t)->shape;
+	return item_of(v, t)->shape;
 }
 
 bool torch_is_plain(Visit *v, TorchTensor *t)
@@ -174,11 +198,38 @@ TorchValue torch_view_part(Visit *v, TorchTensor *base, int axis, int64_t start,
 		v, base, &(TorchView){ .kind = VIEW_PART, .axis = axis, .start = start, .step = step, .size = size });
 }
 
+/* They differ in dimensions of 1 element only. */
+static bool is_squeezed(Shape a, Shape b)
+{
+	int i = 0, k = 0;
+	for (;; i++, k++) {
+		while (i < a.rank && a.dim[i] == 1)
+			i++;
+		while (k < b.rank && b.dim[k] == 1)
+			k++;
+		if (i == a.rank || k == b.rank || a.dim[i] != b.dim[k])
+			return i == a.rank && k == b.rank;
+	}
+}
+
 TorchValue torch_reshape(Visit *v, TorchTensor *t, Shape shape)
 {
-	if (torch_is_plain(v, t))
+	if (torch_is_dense(v, t) || is_squeezed(torch_shape(v, t), shape))
 		return torch_view_shape(v, t, shape);
-	return torch_of(v, node_reshape(v, torch_value(v, t), shape));
+	return torch_copy_of(v, t, node_reshape(v, torch_value(v, t), shape));
+}
+
+TorchValue torch_copy_of(Visit *v, TorchTensor *t, int value)
+{
+	TorchValue x = torch_of(v, value);
+	x.tensor->shares = t;
+	x.tensor->shared_at = root_of(t)->writes;
+	return x;
+}
+
+bool torch_is_dense(Visit *v, TorchTensor *t)
+{
+	return root_of(t)->dense && torch_is_plain(v, t);
 }
 
 void torch_write(Visit *v, TorchTensor *t, int value)
@@ -192,6 +243,10 @@ void torch_write(Visit *v, TorchTensor *t, int value)
 		return;
 	if (t->base == NULL) {
 		t->writes++;
+		for (TorchTensor *copy = t, *of; copy->shares != NULL; copy = of) {
+			of = root_of(copy->shares);
+			of->writer = copy;
+		}
 	} else {
 		int whole = undo(v, &t->view, torch_value(v, t->base), value);
 		torch_write(v, t->base, whole);
