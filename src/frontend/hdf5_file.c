@@ -56,9 +56,9 @@ static uint64_t number_at(const unsigned char *at, int bytes)
 }
 
 /*
- * Collections of texts are checked here, since libhdf5 1.10 reads beyond them when a size is damaged: "GCOL",
- * version 1, the size of all, then objects of index[2], count[2], nothing[4], size[8] and data, padded to 8 bytes.
- * Index 0 is what is free.
+ * Collections of texts are checked here, since libhdf5 1.10 reads beyond them when a size is damaged, and stays at
+ * one that is 0: "GCOL", version 1, the size of all, then objects of index[2], count[2], nothing[4], size[8] and data,
+ * padded to 8 bytes. Index 0 is what is free, whose size is that of all.
  */
 static bool heaps_are_sound(Bytes file)
 {
@@ -70,11 +70,9 @@ static bool heaps_are_sound(Bytes file)
 			return false;
 		while (all - used >= 16) {
 			uint64_t size = number_at(next + used + 8, 8), index = number_at(next + used, 2);
-			if (index == 0)
-				break;
-			if (size > all - used - 16)
+			if (index == 0 ? size < 16 || size > all - used : size > all - used - 16)
 				return false;
-			used += 16 + (size + 7) / 8 * 8;
+			used += index == 0 ? size : 16 + (size + 7) / 8 * 8;
 			if (used > all)
 				return false;
 		}
@@ -335,8 +333,8 @@ static const char **attribute_texts(Hdf5 *h, hid_t attr, int *n)
 	const char **out = NULL;
 	if (text && many >= 0 && many <= MOST_NAMES && size > 0 && size <= MOST_TEXT / (size_t)(many + 1)) {
 		char *raw = arena_alloc(h->arena, size * (size_t)many + 1);
-		if (many == 0 || ((!variable || references_are_sound(h, attr, type, (size_t)many)) &&
-							 lib.H5Aread(attr, type, raw) >= 0)) {
+		if (many == 0 ||
+			((!variable || references_are_sound(h, attr, type, (size_t)many)) && lib.H5Aread(attr, type, raw) >= 0)) {
 			out = arena_array(h->arena, const char *, many + 1);
 			for (hssize_t k = 0; k < many; k++) {
 				const char *s = raw + (size_t)k * size;
