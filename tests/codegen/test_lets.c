@@ -1,6 +1,7 @@
 /*
  * Values that statements share. Lets of one name in different places: where a pass puts one place into the other, each
- * load still sees its own. A load of a condition for all lanes is no load of the lanes that the condition takes.
+ * load still sees its own. A load of a condition for all lanes is no load of the lanes that the condition takes. What
+ * a condition of a branch loads is known in its arms, until a store.
  */
 #include "codegen/codegen.h"
 #include "ir/text/ir_text.h"
@@ -34,6 +35,19 @@ static const char *const texts[] = {
 	/* a condition that loads what an arm loads */
 	"fn k(x: in f32[8], y: out f32[8]) {\n	for i in 0..8 vector {\n		block a(vi: spatial 0..8 = i) {\n"
 	"			y[vi] = select(0.5 <= x[vi], x[vi], 0.0)\n		}\n	}\n}\n",
+	/* an arm reads and stores what its condition loaded, and so does the other one; then all read it again */
+	"fn k(x: in f32[8], y: out f32[8]) {\n	for i in 0..8 {\n		block a(vi: spatial 0..8 = i) {\n"
+	"			y[vi] = x[vi]\n			if 0.0 <= y[vi] {\n				y[vi] = y[vi] + 1.0\n"
+	"				y[vi] = y[vi] * 2.0\n			} else {\n				y[vi] = y[vi] - 3.0\n			}\n"
+	"			y[vi] = y[vi] * y[vi]\n		}\n	}\n}\n",
+	/* a loop in the arm stores what the condition loaded */
+	"fn k(x: in f32[8], y: out f32[8]) {\n	for i in 0..8 {\n		block a(vi: scan 0..8 = i) {\n"
+	"			y[vi] = x[vi]\n			if 0.0 <= y[vi] {\n				for j in 0..3 {\n"
+	"					y[vi] = y[vi] + 1.0\n				}\n			}\n		}\n	}\n}\n",
+	/* places inside, below and above: one comparison without a sign */
+	"fn k(x: in i64[64], y: out i64[64]) {\n	for i in 0..64 {\n		block a(vi: spatial 0..64 = i) {\n"
+	"			y[vi] = 7\n			if 0 <= x[vi] & x[vi] < 3 {\n				y[vi] = x[vi]\n			}\n"
+	"			if 0 <= x[vi] + 1 & x[vi] + 1 < 1 {\n				y[vi] = 70\n			}\n		}\n	}\n}\n",
 };
 
 START_TEST(each_place_sees_its_own)

@@ -141,10 +141,25 @@ static LLVMValueRef ramp(Emit *e, DType t, LLVMValueRef base, LLVMValueRef strid
 	return emit_binary(e, IR_ADD, t, emit_splat(e, base, t.lanes), step);
 }
 
+/* -1 < i & i < n of one index is one comparison without sign; NULL: it is another conjunction. */
+static LLVMValueRef inside(Emit *e, const Expr *x)
+{
+	int64_t least, most;
+	for (int k = 0; x->op == IR_AND && k < 2; k++) {
+		const Expr *lo = x->arg[k], *hi = x->arg[1 - k];
+		if (lo->op != IR_LT || hi->op != IR_LT || lo->arg[1] != hi->arg[0] || hi->arg[0]->type.kind != DT_INT ||
+			!ir_is_int(lo->arg[0], &least) || least != -1 || !ir_is_int(hi->arg[1], &most) || most < 0)
+			continue;
+		LLVMValueRef i = memo_at(e, hi->arg[0])->v;
+		return i == NULL ? NULL : LLVMBuildICmp(e->b, LLVMIntULT, i, emit_int(LLVMTypeOf(i), most), "");
+	}
+	return NULL;
+}
+
 static LLVMValueRef node(Emit *e, const Expr *x, LLVMValueRef const *a)
 {
 	DType t = x->arg[0]->type;
-	LLVMValueRef less = e->device ? emit_short_node(e, x, a) : NULL;
+	LLVMValueRef less = e->device ? emit_short_node(e, x, a) : inside(e, x);
 	if (less != NULL)
 		return less;
 	switch (x->op) {

@@ -132,7 +132,7 @@ static void parameters(Emit *e)
 	emit_bind(e, ir_name(e->ir, LOWER_THREAD), I64, thread);
 }
 
-/* A list under the facts `env`. */
+/* A list under the facts `env`. What is loaded is still known there: its block is reached from this one alone. */
 static bool list_under(Emit *e, const Range *env, const Stmt *s)
 {
 	const Range *outer = e->env;
@@ -151,6 +151,7 @@ static bool bound_loop(Emit *e, const Stmt *s, const Range *inside)
 	emit_level_push(e);
 	e->bound = ir_range_for(e->ir, s->loop.var, s->loop.lo, s->loop.hi, outer);
 	emit_bind(e, s->loop.var, I64, v);
+	emit_forget_loads(e);
 	bool ok = list_under(e, inside, s->loop.body);
 	e->bound = outer;
 	emit_level_pop(e);
@@ -188,6 +189,7 @@ static bool loop(Emit *e, const Stmt *s)
 	emit_bind(e, s->loop.var, I64, index);
 	if (++e->depth > e->deepest)
 		e->deepest = e->depth;
+	emit_forget_loads(e); /* the body may have stored to it */
 	if (!list_under(e, inside, s->loop.body))
 		return false;
 	e->depth--;
@@ -215,6 +217,8 @@ static bool branch(Emit *e, const Stmt *s)
 		other = emit_block(e, "else");
 	LLVMBuildCondBr(e->b, c, then, other);
 	emit_move(e, then);
+	if (e->device)
+		emit_forget_loads(e);
 	if (!list_under(e, ir_range_if(e->ir, s->branch.cond, true, e->env), s->branch.then))
 		return false;
 	LLVMBuildBr(e->b, done);
@@ -339,6 +343,7 @@ static void barrier(Emit *e)
 static bool async(Emit *e, const Stmt *s)
 {
 	e->async = true;
+	emit_forget_loads(e);
 	bool ok = list(e, s->async);
 	e->async = false;
 	return ok;
@@ -388,7 +393,6 @@ static bool list(Emit *e, const Stmt *s)
 	const Range *env = e->env, *bound = e->bound;
 	int64_t work = e->work_at;
 	bool ok = true;
-	emit_forget_loads(e);
 	e->lists++;
 	e->loaded_most = registers_left(e, s);
 	for (; s != NULL && ok; s = s->next) {
@@ -481,6 +485,7 @@ bool emit_fn(Emit *e, const Fn *fn)
 		LLVMBuildRet(e->b, emit_int(e->i32, 0));
 		emit_move(e, first);
 	}
+	emit_forget_loads(e);
 	if (!list(e, fn->body))
 		return false;
 	emit_level_pop(e);
