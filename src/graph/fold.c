@@ -144,12 +144,41 @@ static bool fold_call(Arena *keep, const Dag *d, const OpCall *c, EvalFn eval, v
 	return ok;
 }
 
+/* The one number that all elements are; NULL: they are not known to be. */
+static const void *only_number(const Dag *d, const Value *x)
+{
+	int64_t n = shape_elements(x->shape), size = x->type.bits / 8;
+	if (x->data == NULL && x->kind == VALUE_CALL && d->call.at[x->call].op == OP_expand) {
+		x = &d->value.at[d->call.at[x->call].in[0]];
+		return x->data != NULL && shape_elements(x->shape) == 1 ? x->data : NULL;
+	}
+	bool equal = x->data != NULL && size > 0 && n > 1;
+	return equal && memcmp(x->data, (const char *)x->data + size, (size_t)((n - 1) * size)) == 0 ? x->data : NULL;
+}
+
+/* Updates of zeros, or of another number everywhere: one number is read in place of a tensor. */
+static bool scatter_into_number(Edit *e, const OpCall *c)
+{
+	const Value *x = &e->from->value.at[c->in[0]];
+	const void *number = op_ints(c, "shape", &(int){ 0 }) == NULL ? only_number(e->from, x) : NULL;
+	if (number == NULL)
+		return false;
+	Shape one = { .rank = x->shape.rank };
+	for (int k = 0; k < one.rank; k++)
+		one.dim[k] = 1;
+	Attr *attr = arena_array(e->to->arena, Attr, c->nattr + 1);
+	memcpy(attr, c->attr, sizeof *attr * (size_t)c->nattr);
+	attr[c->nattr] = attr_ints("shape", x->shape.dim, one.rank);
+	int in[] = { edit_const(e, x->name, x->type, one, number), edit_value(e, c->in[1]), edit_value(e, c->in[2]) };
+	return edit_call_as(e, c, c->op, in, 3, attr, c->nattr + 1);
+}
+
 static bool fold(Edit *e, const OpCall *c, void *arg)
 {
 	const Dag *d = e->from;
 	(void)arg;
 	if (!all_known(d, c))
-		return false;
+		return (c->op == OP_scatter_nd || c->op == OP_scatter_elements) && scatter_into_number(e, c);
 	void **to = arena_array(d->arena, void *, c->nout + 1);
 	if (d->value.at[c->out[0]].data == NULL && !fold_call(d->arena, d, c, e->eval, to, e->err))
 		return false;

@@ -3,8 +3,9 @@
  * outside nevertheless gives 0 where elements are gathered, and writes nothing where they are scattered. Every access
  * is clamped: an index may hold any number, and no access leaves its tensor.
  *
- * A gather is one nest over the result. A scatter is two nests or three: x is copied, then updates are written in
- * their row-major order, which decides between updates of one element. So loops that lead to an index are scans.
+ * A gather is one nest over the result. A scatter is two nests or three: x is copied, expanded to `shape`, then the
+ * updates are written in their row-major order, which decides between those of one element. So loops that lead to an
+ * index are scans.
  */
 #include "op/naive.h"
 
@@ -96,7 +97,8 @@ static void copy(Naive *nv, const char *what, const Buf *from, Buf *to)
 	Nest nest = { .nv = nv };
 	const Expr *at[DAG_MAX_RANK];
 	nest_shape(&nest, naive_out(nv, 0)->shape, at);
-	const Expr *v = from != NULL ? ir_load(nv->ir, from, at, from->rank) : naive_load(nv, 0, at, to->type);
+	int rank = naive_out(nv, 0)->shape.rank;
+	const Expr *v = from != NULL ? ir_load(nv->ir, from, at, rank) : naive_load_broadcast(nv, 0, at, rank, to->type);
 	nest_close(&nest, what, NULL, naive_store(nv, to, at, v));
 }
 
@@ -141,7 +143,7 @@ static void update(Naive *nv, Buf *to)
 {
 	const OpCall *c = nv->c;
 	Nest nest = { .nv = nv };
-	const Shape *x = &naive_in(nv, 0)->shape, *u = &naive_in(nv, 2)->shape;
+	const Shape *x = &naive_out(nv, 0)->shape, *u = &naive_in(nv, 2)->shape;
 	bool lines = c->op == OP_scatter_elements;
 	int axis = lines ? (int)op_int(c, "axis") : 0, before = naive_in(nv, 1)->shape.rank - 1; /* dimensions of tuples */
 	int length = lines ? 0 : (int)naive_in(nv, 1)->shape.dim[before];

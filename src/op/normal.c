@@ -140,6 +140,13 @@ static void write_out_perm(Arena *arena, const Dag *d, OpCall *c)
 	c->attr[c->nattr++] = attr_ints("perm", perm, n);
 }
 
+static void drop_own_shape(const Dag *d, OpCall *c)
+{
+	Attr *a = op_attr(c, "shape");
+	if (a != NULL && a->n <= DAG_MAX_RANK && shape_eq(shape_of(a->n, a->ints), op_in(d, c, 0)->shape))
+		drop(c, a);
+}
+
 static void drop_defaults(OpCall *c)
 {
 	for (int i = c->nattr - 1; i >= 0; i--) {
@@ -201,10 +208,14 @@ bool op_normalise(Arena *a, const Dag *d, OpCall *c, Err *err)
 			return false;
 		break;
 	case OP_transpose: write_out_perm(a, d, c); break;
+	case OP_scatter_nd:
+	case OP_scatter_elements:
+		count_axis_from_front(d, c);
+		drop_own_shape(d, c);
+		break;
 	case OP_gather:
 	case OP_resample:
 	case OP_gather_elements:
-	case OP_scatter_elements:
 	case OP_concat: count_axis_from_front(d, c); break;
 	case OP_split:
 		count_axis_from_front(d, c);

@@ -160,10 +160,33 @@ static bool need_updates(const OpCall *c, const Value *x, const Value *updates, 
 	return need_same_type(c, x, updates, err);
 }
 
+/* *out: x, expanded to the attribute `shape` where there is one. */
+static bool expand_x(const OpCall *c, const Value *x, Value *out, Err *err)
+{
+	int n;
+	char s[160], t[160];
+	const int64_t *to = op_ints(c, "shape", &n);
+	*out = *x;
+	if (to == NULL)
+		return true;
+	if (n != x->shape.rank)
+		return op_refuse(c, err, "shape has %d dimensions, but x has %d", n, x->shape.rank);
+	if (!read_ints(c, "shape", n, 0, LARGEST_DIM, 0, out->shape.dim, err))
+		return false;
+	for (int k = 0; k < n; k++)
+		if (x->shape.dim[k] != 1 && x->shape.dim[k] != to[k])
+			return op_refuse(c, err, "x of shape %s cannot be expanded to %s", shape_str(x->shape, s),
+				shape_str(out->shape, t));
+	return true;
+}
+
 bool infer_scatter_elements(const Dag *d, const OpCall *c, Value *out, Err *err)
 {
-	const Value *x = op_in(d, c, 0), *index = op_in(d, c, 1);
+	const Value *index = op_in(d, c, 1);
+	Value wide, *x = &wide;
 	int axis = 0;
+	if (!expand_x(c, op_in(d, c, 0), x, err))
+		return false;
 	set_like(out, x);
 	return need_index(c, index, err) && need_reduction(c, err) && need_axis(c, x, &axis, err) &&
 		need_lines(c, x, index, axis, err) && need_updates(c, x, op_in(d, c, 2), index->shape, err);
@@ -171,9 +194,12 @@ bool infer_scatter_elements(const Dag *d, const OpCall *c, Value *out, Err *err)
 
 bool infer_scatter_nd(const Dag *d, const OpCall *c, Value *out, Err *err)
 {
-	const Value *x = op_in(d, c, 0), *index = op_in(d, c, 1);
+	const Value *index = op_in(d, c, 1);
+	Value wide, *x = &wide;
 	Shape want = { 0 };
 	int length = 0;
+	if (!expand_x(c, op_in(d, c, 0), x, err))
+		return false;
 	set_like(out, x);
 	return need_index(c, index, err) && need_reduction(c, err) && need_rank(c, index, 1, DAG_MAX_RANK, err) &&
 		need_tuples(c, x, index, 0, &length, err) &&

@@ -12,6 +12,15 @@ static bool index_at(const Env *e, const int64_t *p, int64_t n, int64_t *at_inde
 	return *at_index >= 0 && *at_index < n;
 }
 
+/* How long x is along dimension k: a scatter's is expanded to `shape`. */
+static int64_t size_of(const Env *e, int k)
+{
+	int n;
+	bool scatters = e->c->op == OP_scatter_nd || e->c->op == OP_scatter_elements;
+	const int64_t *to = scatters ? op_ints(e->c, "shape", &n) : NULL;
+	return to != NULL ? to[k] : e->in[0]->shape.dim[k];
+}
+
 /* The place in x that tuple `p` of tensor 1 names, behind `first` dimensions. */
 static bool tuple_at(const Env *e, int64_t *p, int first, int64_t *q)
 {
@@ -19,7 +28,7 @@ static bool tuple_at(const Env *e, int64_t *p, int first, int64_t *q)
 	bool in = true;
 	for (int k = 0; k < e->in[1]->shape.dim[last]; k++) {
 		p[last] = k;
-		in = index_at(e, p, e->in[0]->shape.dim[first + k], &q[first + k]) && in;
+		in = index_at(e, p, size_of(e, first + k), &q[first + k]) && in;
 	}
 	return in;
 }
@@ -56,7 +65,7 @@ double ref_scatter(const Env *e)
 	const Tensor *u = e->in[2];
 	const char *how = op_text(e->c, "reduction");
 	bool truth = u->type.kind == DT_BOOL, nd = e->c->op == OP_scatter_nd;
-	double y = at(e->in[0], e->idx);
+	double y = tensor_at(e->in[0], e->idx, e->rank);
 	for (int64_t i = 0; i < u->n; i++) {
 		int64_t p[DAG_MAX_RANK], q[DAG_MAX_RANK];
 		int ri = e->in[1]->shape.rank;
@@ -65,7 +74,7 @@ double ref_scatter(const Env *e)
 		for (int k = nd ? (int)e->in[1]->shape.dim[ri - 1] : e->rank, from = ri - 1; k < e->rank; k++)
 			q[k] = p[from++];
 		int axis = nd ? 0 : (int)op_int(e->c, "axis");
-		bool in = nd ? tuple_at(e, p, 0, q) : index_at(e, p, e->in[0]->shape.dim[axis], &q[axis]);
+		bool in = nd ? tuple_at(e, p, 0, q) : index_at(e, p, size_of(e, axis), &q[axis]);
 		if (!in || memcmp(q, e->idx, sizeof *q * (size_t)e->rank) != 0)
 			continue;
 		y = strcmp(how, "none") == 0 ? u->v[i]

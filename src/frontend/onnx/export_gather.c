@@ -163,7 +163,20 @@ int scatter_opset(const OpCall *c)
 
 bool write_scatter(const Call *k)
 {
-	OutNode n = begin(k);
+	int count;
+	const int64_t *to = op_ints(k->c, "shape", &count);
+	const char *x = k->in[0];
+	if (to != NULL) {
+		OutNode wide = out_begin(k->o, "Expand");
+		out_input(&wide, x);
+		out_input(&wide, out_const_ints(k->o, k->out[0], to, count));
+		x = out_name(k->o, k->out[0]);
+		out_end(&wide, x);
+	}
+	OutNode n = out_begin(k->o, k->type);
+	out_input(&n, x);
+	out_input(&n, k->in[1]);
+	out_input(&n, k->in[2]);
 	if (k->c->op == OP_scatter_elements)
 		out_int(&n, "axis", op_int(k->c, "axis"));
 	out_text(&n, "reduction", op_text(k->c, "reduction"));
