@@ -51,6 +51,7 @@ bool pass_swapped(Dag *d, EvalFn eval, Err *err);
 bool pass_dense(Dag *d, EvalFn eval, Err *err);
 bool pass_reciprocal(Dag *d, EvalFn eval, Err *err);
 bool pass_affine(Dag *d, EvalFn eval, Err *err);
+bool pass_padded(Dag *d, EvalFn eval, Err *err);
 bool pass_pooled(Dag *d, EvalFn eval, Err *err);
 bool pass_grouped(Dag *d, EvalFn eval, Err *err);
 bool pass_common(Dag *d, EvalFn eval, Err *err);

@@ -17,6 +17,8 @@ const GraphPass graph_passes[] = {
 		"products with a softmax between them are one call; transposes before it may follow each other",
 		pass_attention },
 	{ "moves", "identity, which removes what two moves in a row may leave", "nothing", pass_moves },
+	{ "padded", "moves: no transpose stands between the calls",
+		"nothing; convolutions and poolings have the padding before them", pass_padded },
 	{ "swapped", "moves: a chain of transposes is one", "nothing; products read transposes of matrices in place",
 		pass_swapped },
 	{ "dense", "fold: weights are constants; moves: their transposes too",
