@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-enum { MOST_DEPTH = 16, MOST_NODES = 1 << 18 }; /* of subgraphs in each other, as traverse.c has them */
+enum { MOST_DEPTH = 16, MOST_NODES = 1 << 18 }; /* of subgraphs in each other, as frontend/node/traverse.c has them */
 
 typedef struct Walk {
 	Arena *arena;
