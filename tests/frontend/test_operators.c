@@ -1,6 +1,6 @@
 /*
  * The tables of operators in docs/frontends.md (counts beside TVM's importers) and docs/operators.md (names), which the
- * rows of the front ends make. DLC_BLESS=1 writes them anew.
+ * rows of the front ends make. DLC_BLESS=1 writes them anew. And the sentence of --help that names the formats.
  */
 #include "doc_table.h"
 #include "frontend/format.h"
@@ -120,10 +120,46 @@ START_TEST(the_page_has_every_name)
 }
 END_TEST
 
+/* "MODEL is a name of the zoo .., or a file or folder of PyTorch, ONNX .. or DarkNet.", in any order */
+START_TEST(help_names_every_format)
+{
+	Arena *a = arena_new();
+	Err err = { 0 };
+	Bytes file;
+	const char *name = arena_printf(a, "%s/src/cli/operands.h", getenv("DLC_SOURCE_ROOT"));
+	ck_assert_msg(file_read(a, name, 1 << 20, &file, &err), "%s: %s", name, err.text);
+	const char *at = strstr((const char *)file.at, "#define NOTE_MODEL");
+	const char *end = at != NULL ? strstr(at, ".\"") : NULL;
+	at = at != NULL ? strstr(at, "folder of ") : NULL;
+	ck_assert_msg(at != NULL && end != NULL && at < end, "%s has no sentence of NOTE_MODEL", name);
+	Text list = { .arena = a }; /* " PyTorch, ONNX, .. DarkNet." */
+	for (at += strlen("folder of"); at <= end; at++) {
+		bool blank = *at == '"' || *at == '\t' || *at == '\n' || *at == '\\' || (*at == 'n' && at[-1] == '\\');
+		if (!blank && (*at != ' ' || list.n == 0 || text_str(&list)[list.n - 1] != ' '))
+			text_put(&list, at, 1);
+	}
+	int commas = 0, n = 0;
+	for (const char *s = text_str(&list); *s != 0; s++)
+		commas += *s == ',';
+	for (int k = 0; k < LEN(formats); k++) {
+		const NodeFormat *f = formats[k]->node[0];
+		bool found = f == NULL;
+		for (int e = 0; e < 3 && !found; e++)
+			found = strstr(text_str(&list),
+						arena_printf(a, " %s%s", f->name, (const char *[]){ ",", " or ", "." }[e])) != NULL;
+		ck_assert_msg(found, "%s: NOTE_MODEL lacks %s:%s", name, f != NULL ? f->name : "", text_str(&list));
+		n += f != NULL;
+	}
+	ck_assert_int_eq(commas + 2, n); /* and no others */
+	arena_free(a);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tc = tcase_create("operators");
 	tcase_add_test(tc, counts_stand_beside_those_of_tvm);
 	tcase_add_test(tc, the_page_has_every_name);
+	tcase_add_test(tc, help_names_every_format);
 	return run_suite("operators", tc);
 }

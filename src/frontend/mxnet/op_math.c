@@ -121,12 +121,10 @@ static void import_radians(Visit *v)
 	node_set(v, 0, with(v, OP_mul, real_input(v), 0.017453292519943295));
 }
 
-/* Towards zero: the sign times the absolute value rounded down. */
 static void import_trunc(Visit *v)
 {
 	const Item *it = node_need(v, 0);
-	int x = real_input(v),
-		y = node_call2(v, OP_mul, node_call1(v, OP_sign, x), node_call1(v, OP_floor, node_call1(v, OP_abs, x)));
+	int y = node_truncate(v, real_input(v));
 	if (dtype_is_float(it->type))
 		node_set(v, 0, y);
 	else

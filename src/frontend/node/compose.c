@@ -53,6 +53,12 @@ int node_with_number(Visit *n, int op, int x, double v)
 	return node_call2(n, op, x, node_number(n, node_val(n, x)->type, v));
 }
 
+int node_truncate(Visit *n, int x)
+{
+	int down = node_call1(n, OP_floor, node_call1(n, OP_abs, x));
+	return node_call2(n, OP_mul, node_call1(n, OP_sign, x), down);
+}
+
 int node_numbers(Visit *n, DType type, const double *x, int64_t count, int rank)
 {
 	Shape s = { .rank = rank };

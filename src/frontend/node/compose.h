@@ -18,6 +18,8 @@ int node_expand(Visit *n, int x, Shape shape);
 int node_result(Visit *n, int value, int k);
 /* x op v, with the number in x's type. */
 int node_with_number(Visit *n, int op, int x, double v);
+/* A floating value without its fraction. */
+int node_truncate(Visit *n, int x);
 /* A constant of n numbers of a type, as the last of `rank` dimensions. */
 int node_numbers(Visit *n, DType type, const double *x, int64_t count, int rank);
 /* All elements of x in the order in which they lie, in a shape of `rank` dimensions. */

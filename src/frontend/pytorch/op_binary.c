@@ -58,12 +58,6 @@ static void binary(Aten *n)
 	aten_set(n, node_call2(n->v, n->row->op, a, b));
 }
 
-static int truncated(Aten *n, int x)
-{
-	int down = node_call1(n->v, OP_floor, node_call1(n->v, OP_abs, x));
-	return node_call2(n->v, OP_mul, node_call1(n->v, OP_sign, x), down);
-}
-
 /* floor(a / b) of integers: (a - mod(a, b)) / b, since the Dag's quotient goes to zero and mod has b's sign. */
 static int floored(Aten *n, int a, int b, DType t)
 {
@@ -84,7 +78,7 @@ static void import_div(Aten *n)
 		return;
 	}
 	int y = node_call2(n->v, OP_div, a, b);
-	aten_set(n, strcmp(mode, "trunc") == 0 && dtype_is_float(t) ? truncated(n, y) : y);
+	aten_set(n, strcmp(mode, "trunc") == 0 && dtype_is_float(t) ? node_truncate(n->v, y) : y);
 }
 
 static void import_floor_divide(Aten *n)

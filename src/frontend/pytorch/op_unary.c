@@ -48,22 +48,16 @@ static void import_round(Aten *n)
 	aten_set(n, scale != 1 ? with(n, OP_div, x, scale) : x);
 }
 
-static int truncated(Aten *n, int x)
-{
-	int down = node_call1(n->v, OP_floor, node_call1(n->v, OP_abs, x));
-	return node_call2(n->v, OP_mul, node_call1(n->v, OP_sign, x), down);
-}
-
 static void import_trunc(Aten *n)
 {
 	int x = aten_value(n, "self");
-	aten_set(n, dtype_is_float(node_val(n->v, x)->type) ? truncated(n, x) : x);
+	aten_set(n, dtype_is_float(node_val(n->v, x)->type) ? node_truncate(n->v, x) : x);
 }
 
 static void import_frac(Aten *n)
 {
 	int x = aten_value(n, "self");
-	aten_set(n, node_call2(n->v, OP_sub, x, truncated(n, x)));
+	aten_set(n, node_call2(n->v, OP_sub, x, node_truncate(n->v, x)));
 }
 
 static void identity(Aten *n)
