@@ -78,7 +78,7 @@ typedef struct DlcTuneResult {
 	char target[64];         /* "cpu:znver5 t1" */
 	const char *model;       /* the network's name */
 	double network_ms, default_network_ms; /* inside the network; 0: not measured, and ... */
-	char network_why[512];                 /* ... why not */
+	char network_why[512];                 /* ... why not; or why not long enough to leave the default */
 	double gain_least, gain_most;          /* default over best: 95 % of what it may be; 0: not known */
 	double alone_ms;         /* the tasks' sum when they are timed alone; 0: not confirmed */
 	double probe_gflops_least, probe_gflops_most; /* of the FMA probe meanwhile; 0: none */

@@ -280,8 +280,8 @@ static void report_left_out(const DlcTuneResult *r)
 static void print_gain(FILE *out, const DlcTuneResult *r)
 {
 	if (r->gain_least == 1 && r->gain_most == 1) {
-		fprintf(out, "network %.3f ms with the default schedules, which stay: others were not faster beyond noise\n",
-			r->default_network_ms);
+		fprintf(out, "network %.3f ms with the default schedules, which stay: %s\n", r->default_network_ms,
+			r->network_why[0] != 0 ? r->network_why : "others were not faster beyond noise");
 		return;
 	}
 	fprintf(out,
@@ -310,7 +310,7 @@ void screen_end(Screen *s, const DlcTuneResult *r)
 			"dlc: this machine's speed changed meanwhile, by other work or its clock: the FMA probe reached %.0f to "
 			"%.0f GFLOP/s\n",
 			r->probe_gflops_least, r->probe_gflops_most);
-	if (r->network_why[0] != 0)
+	if (r->network_why[0] != 0 && r->network_ms == 0)
 		fprintf(stderr, "dlc: the network was not measured: %s\n", r->network_why);
 	if (s->json)
 		print_json(r);

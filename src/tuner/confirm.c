@@ -291,6 +291,8 @@ static void note_gain(const Confirm *x)
 	TuneResult *s = x->t->result;
 	s->network_ms = network_ms(d, d->chosen);
 	s->default_network_ms = network_ms(d, 0);
+	if (d->chosen == 0 && d->no_time)
+		snprintf(s->network_why, sizeof s->network_why, "the budget left no time to time others beside them\n");
 	if (d->chosen == 0 || d->gain.n > 1) {
 		s->gain[0] = exp(d->gain.mean - d->gain.half);
 		s->gain[1] = exp(d->gain.mean + d->gain.half);
@@ -416,6 +418,7 @@ static void open_duel(Confirm *x)
 		int of[3];
 		x->of[i] = (Contest){ .run = &t->run[i], .duel = &x->duel.task[i] };
 		want(x, &x->of[i], of);
+		x->duel.held |= x->of[i].confirmed;
 		for (int v = 0; v < 3; v++)
 			pick[v][i] = of[v];
 	}
@@ -428,7 +431,8 @@ static void open_duel(Confirm *x)
 bool confirm_run(Tuner *t, Err *err)
 {
 	Err why = { 0 };
-	if (tuner_now(t) + t->compile_ms >= tuner_deadline(t)) {
+	/* One network and one round of it pass the budget if they must: times alone would choose else. */
+	if (t->progress->trials == 0 && tuner_now(t) + t->compile_ms >= tuner_deadline(t)) {
 		snprintf(t->result->network_why, sizeof t->result->network_why, "no time was left of the budget\n");
 		return true;
 	}

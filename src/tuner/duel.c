@@ -313,7 +313,7 @@ bool duel_run(Duel *d, Err *err)
 	d->chosen = -1;
 	if (!first_rounds(d, err) || d->round == 0)
 		return d->round == 0;
-	int stays = add_made(d, INFINITY);
+	int stays = d->held ? add_made(d, INFINITY) : 0;
 	for (size_t k = 0; k < sizeof sure / sizeof *sure; k++) {
 		int net = add_made(d, sure[k]);
 		if (net == 0 && stays == 0)
@@ -322,7 +322,8 @@ bool duel_run(Duel *d, Err *err)
 			continue;
 		if (net != tried && !settle(d, net, net == stays, &since, &v, err))
 			return false;
-		if (d->round == since) { /* there was no time: what is not known to be faster does not come in */
+		if (d->round == since) { /* what is not known to be faster does not come in */
+			d->no_time = true;
 			if (stays == 0)
 				choose(d, 0, 0);
 			return true;

@@ -53,10 +53,12 @@ typedef struct Duel {
 	DuelNetwork net[DUEL_NETWORKS]; /* [0]: the default network */
 	int nnet, round;
 	bool all_zero_is_default; /* the picks 0 of all Tasks are the default network; else that has other Tasks */
+	bool held;                /* databases chose the network of the bases: it stays unless it is slower */
 	bool default_may_win;     /* the databases can say that the default network is chosen */
 	int chosen;               /* of net; -1: no network was timed beside the default one */
 	DuelGain gain;            /* of the chosen network, by the rounds since it was made */
 	int since;                /* these rounds begin here */
+	bool no_time;             /* for rounds of a network that was made of what the first ones said */
 	/* Compiles net->pick. False: it cannot be; *err says why, or the caller stops. */
 	bool (*make)(void *arg, DuelNetwork *net, Err *err);
 	/* One turn of n networks: fills ms[round] and the ns[..][round] of their Tasks. */

@@ -250,6 +250,7 @@ static void record(World *w, int base)
 	int picks[MOST_TASKS];
 	for (int i = 0; i < w->tasks; i++)
 		picks[i] = w->task[i].base = base;
+	w->d.held = true;
 	duel_add(&w->d, picks);
 }
 
@@ -279,7 +280,7 @@ START_TEST(what_was_chosen_before_stays)
 }
 END_TEST
 
-/* Without time for rounds of its own nothing new is chosen. */
+/* Without time for rounds of its own nothing new is chosen: what databases hold stays, or the default is told. */
 START_TEST(no_time_chooses_nothing)
 {
 	for (int base = 0; base < 2; base++) {
@@ -296,6 +297,26 @@ START_TEST(no_time_chooses_nothing)
 }
 END_TEST
 
+/* The default network has other Tasks than those that were tuned, and no database chose these. */
+START_TEST(another_cut_needs_a_gain)
+{
+	for (int time = 0; time < 2; time++) {
+		Arena *a = arena_new();
+		Err err = { 0 };
+		World *w = arena_new_of(a, World);
+		open_world(w, a, 7, 20, machine[4], &space[0]);
+		w->d.all_zero_is_default = false;
+		w->most_turns = time ? 200 : 10;
+		for (int i = 0; i < w->tasks; i++)
+			w->ns[i][1] = w->ns[i][2] = w->ns[i][0] * 1.05;
+		ck_assert(duel_run(&w->d, &err));
+		ck_assert_int_eq(w->d.chosen, 0);
+		ck_assert(w->d.no_time == !time);
+		arena_free(a);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tc = tcase_create("duel");
@@ -303,5 +324,6 @@ int main(void)
 	tcase_add_loop_test(tc, gains_are_kept, 0, LEN(machine));
 	tcase_add_test(tc, what_was_chosen_before_stays);
 	tcase_add_test(tc, no_time_chooses_nothing);
+	tcase_add_test(tc, another_cut_needs_a_gain);
 	return run_suite("duel", tc);
 }
