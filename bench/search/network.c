@@ -45,34 +45,25 @@ static double turns(const Part *p)
 	return -p->n;
 }
 
+/* By its part of the network's time. */
 static double share(const Part *p)
 {
 	return p->weight * p->best_ns / (1 + p->n);
 }
 
-static double gap(const Part *p)
-{
-	double save = fmax(p->best_ns - p->roof_ns, p->best_ns * (TUNE_AT_ROOF - 1));
-	return p->weight * save / (TUNE_PATIENCE + p->since_gain);
-}
-
-static double expected(const Part *p)
+/* By what its last trials saved. */
+static double slope(const Part *p)
 {
 	return p->weight * p->best_ns * expect_saved(p->best, p->n, 1);
 }
 
-static double expected_second(const Part *p)
+/* As the tuner has it. */
+static double left(const Part *p)
 {
-	return expected(p) / (p->seconds / p->n);
+	return expect_next(p->weight * expect_left(p->best_ns, p->roof_ns), p->since_gain);
 }
 
-static double expected_gap(const Part *p)
-{
-	return fmin(expected(p), p->weight * fmax(p->best_ns - p->roof_ns, p->best_ns * (TUNE_AT_ROOF - 1)));
-}
-
-static const Order orders[] = { { "turns", turns }, { "share", share }, { "gap", gap }, { "expected", expected },
-	{ "expected/s", expected_second }, { "expected, roof", expected_gap } };
+static const Order orders[] = { { "turns", turns }, { "share", share }, { "slope", slope }, { "left", left } };
 
 static void step(Part *p)
 {

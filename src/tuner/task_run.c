@@ -454,7 +454,7 @@ void task_run_confirm(TaskRun *r, const char *trace, double ns)
 
 double task_run_gain_rate(const TaskRun *r, double save)
 {
-	return r->task->weight * save / (double)(TUNE_PATIENCE + r->since_gain + r->in_flight);
+	return expect_next(r->task->weight * save, r->since_gain + r->in_flight);
 }
 
 double task_run_gain(const TaskRun *r)
@@ -467,9 +467,8 @@ double task_run_gain(const TaskRun *r)
 		return TUNE_URGENT;
 	if (s->failed > 0 && s->best_ms == 0 && had < TUNE_NOTHING_RAN)
 		return TUNE_URGENT;
-	double now = s->best_ms > 0 ? s->best_ms : r->guess_ms, roof = s->roof_ms / r->least_saved;
-	double save = fmax(now - roof, now * (TUNE_AT_ROOF - 1));
-	return task_run_gain_rate(r, save);
+	double now = s->best_ms > 0 ? s->best_ms : r->guess_ms;
+	return task_run_gain_rate(r, expect_left(now, s->roof_ms / r->least_saved));
 }
 
 double task_run_belief(const TaskRun *r, const Candidate *x)

@@ -55,11 +55,38 @@ START_TEST(promises_are_kept)
 }
 END_TEST
 
+/* Of three Tasks only the second gains by its trials: they go where most is left, and no Task is forgotten. */
+START_TEST(trials_go_where_most_is_left)
+{
+	enum { TASKS = 3, ROUNDS = 300 };
+	double time[TASKS] = { 17, 5, 2 };
+	int64_t trials[TASKS] = { 0 }, in_vain[TASKS] = { 0 };
+	for (int round = 0; round < ROUNDS; round++) {
+		int next = 0;
+		double most = -1;
+		for (int i = 0; i < TASKS; i++) {
+			double worth = expect_next(expect_left(time[i], 1), in_vain[i]);
+			next = worth > most ? i : next;
+			most = fmax(most, worth);
+		}
+		trials[next]++;
+		in_vain[next] = next == 1 ? 0 : in_vain[next] + 1;
+		time[next] = next == 1 ? 1 + 0.9 * (time[next] - 1) : time[next];
+	}
+	ck_assert(trials[0] > 5 * trials[2] && trials[2] > 3);
+	ck_assert(trials[1] > trials[2] && time[1] < 1.1);
+	ck_assert(expect_next(8, 0) > expect_next(8, 1));
+	ck_assert(expect_left(3, 0) == 3 && expect_left(3, 2) > expect_left(3, 2.5));
+	ck_assert(expect_left(3, 4) > 0); /* the roof may be wrong */
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tc = tcase_create("expect");
 	tcase_add_test(tc, a_flat_curve_promises_little);
 	tcase_add_test(tc, a_falling_curve_promises_more);
 	tcase_add_test(tc, promises_are_kept);
+	tcase_add_test(tc, trials_go_where_most_is_left);
 	return run_suite("expect", tc);
 }
