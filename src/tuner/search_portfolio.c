@@ -1,14 +1,14 @@
 /*
- * Two sources propose, and the one that proposed good schedules is asked more often: the cost model's estimates, and a
- * surrogate that learns from the trials of this search. The default first; then the best estimates that differ; then
- * a draw decides whose proposal is next: each source has the odds of its proposals that came within TUNE_CLOSE_CALL of
- * the best (Thompson's draw from a Beta distribution, of which old proposals fade). Both propose from one pool of
- * estimated schedules, which begins with a sample of the space and what is near the best estimates of it, and grows by
- * the neighbours of the best. So schedules that are the same are one.
+ * Three sources propose, and the one that proposed good schedules is asked more often: the cost model's estimates, a
+ * surrogate that learns from the trials of this search, and steps, which move one knob of the best. The default first;
+ * then the best estimates that differ; then a draw decides whose proposal is next: each source has the odds of its
+ * proposals that came within TUNE_CLOSE_CALL of the best (Thompson's draw from a Beta distribution, of which old
+ * proposals fade). All propose from one pool of estimated schedules, which begins with a sample of the space and what
+ * is near the best estimates of it, and grows by the neighbours of the best. So schedules that are the same are one.
  *
  * It is done when some rounds of trials brought nothing, the surrogate expects nothing of the pool, and nothing of
- * further samples of the space. Left out, since bench/search shows that they gain nothing here: moves of the best,
- * crossings of the fastest, and draws (docs/search.md).
+ * further samples of the space. Left out, since bench/search shows that they gain nothing here: crossings of the
+ * fastest, and draws (docs/search.md).
  */
 #include "tuner/surrogate.h"
 #include "tuner/tuning.h"
@@ -25,7 +25,7 @@ typedef struct Source {
 	bool (*propose)(Portfolio *s, uint32_t *i);
 } Source;
 
-enum { SOURCES = 2 };
+enum { SOURCES = 3 };
 
 struct Portfolio {
 	Pool pool;
@@ -37,6 +37,7 @@ struct Portfolio {
 	bool begun, ranked, over;
 	const char *source;                 /* why the last config was given; NULL: it is the default, or was drawn */
 	int64_t grown;                      /* the best point whose neighbours are known */
+	Numbers around;                     /* these neighbours */
 	Map from;                           /* asked points, to the number of their source */
 	double good[SOURCES], bad[SOURCES]; /* proposals, faded */
 	int resampled;                      /* samples since the best became better */
@@ -85,7 +86,10 @@ static void grow(Portfolio *s)
 		rank_space(s);
 	if (s->pool.best != POOL_NONE && s->grown != s->pool.best) {
 		s->grown = s->pool.best;
-		pool_add_neighbours(&s->pool, (uint32_t)s->grown, &s->known);
+		s->around.n = 0;
+		pool_add_neighbours(&s->pool, (uint32_t)s->grown, &s->around);
+		for (size_t k = 0; k < s->around.n; k++)
+			vec_push(s->pool.arena, &s->known, s->around.at[k]);
 	}
 	pool_refresh(&s->pool, s->known.at, s->known.n);
 	pool_sort(&s->pool, &s->known);
@@ -138,7 +142,20 @@ static bool by_surrogate(Portfolio *s, uint32_t *i)
 	return expect_most(s, i, &gain);
 }
 
-static const Source sources[SOURCES] = { { "estimate", by_estimate }, { "surrogate", by_surrogate } };
+/* The best estimate among the neighbours of the best. */
+static bool by_step(Portfolio *s, uint32_t *i)
+{
+	pool_sort(&s->pool, &s->around);
+	for (size_t k = 0; k < s->around.n; k++)
+		if (pool_open(&s->pool, s->around.at[k])) {
+			*i = s->around.at[k];
+			return true;
+		}
+	return false;
+}
+
+static const Source sources[SOURCES] = { { "estimate", by_estimate }, { "surrogate", by_surrogate },
+	{ "step", by_step } };
 
 /* ---- the choice among them ---- */
 
@@ -260,5 +277,5 @@ static const char *source_portfolio(const void *state)
 	return ((const Portfolio *)state)->source;
 }
 
-const Search search_portfolio = { "portfolio", "estimates and a model of the trials, by their success", open_portfolio,
-	ask_portfolio, hint_portfolio, tell_portfolio, source_portfolio };
+const Search search_portfolio = { "portfolio", "estimates, a model of the trials and steps, by their success",
+	open_portfolio, ask_portfolio, hint_portfolio, tell_portfolio, source_portfolio };
