@@ -37,4 +37,14 @@ static inline const float *read_npy(Arena *a, const char *path, Shape *shape)
 	return arena_copy(a, b.at + head, b.n - head);
 }
 
+/*
+ * Whether the network is run. With sanitizers a large one is only read: the interpreter, which tests/ir has with them,
+ * would take nearly all of the time, and the results are the release build's to check.
+ */
+static inline bool real_file_runs(const Dag *d)
+{
+	enum { SMALL = 1000000 };
+	return suite_count(1, dag_flops(d) <= SMALL, 1) > 0;
+}
+
 #endif

@@ -271,12 +271,16 @@ START_TEST(networks_give_the_results)
 	Dag *d = frontend_load(a, shared(a, arena_printf(a, "generated/%s", name)), NULL, &err);
 	ck_assert_msg(d != NULL, "%s: %s\n%s", err.place, err.text, err.items);
 	ck_assert_str_eq(d->value.at[d->input.at[0]].name, "data");
+	ck_assert_int_eq(shape_elements(d->value.at[d->output.at[0]].shape), shape_elements(wanted));
+	if (!real_file_runs(d)) {
+		arena_free(a);
+		return;
+	}
 	const float *y = run(a, d, x);
 	float most = 0;
 	int64_t many = shape_elements(wanted);
 	for (int64_t k = 0; k < many; k++)
 		most = fmaxf(most, fabsf(want[k]));
-	ck_assert_int_eq(shape_elements(d->value.at[d->output.at[0]].shape), many);
 	for (int64_t k = 0; k < many; k++)
 		ck_assert_float_eq_tol(y[k], want[k], 1e-4f * most);
 	arena_free(a);
@@ -584,6 +588,6 @@ int main(void)
 	tcase_add_loop_test(tc, networks_are_refused, 0, LEN(refused));
 	tcase_add_test(tc, deep_blocks_are_refused);
 	tcase_add_loop_test(tc, values_are_counted, 0, 3);
-	tcase_add_loop_test(tc, damaged_files_are_refused, 0, suite_count(200, 60, 2000));
+	tcase_add_loop_test(tc, damaged_files_are_refused, 0, suite_count(60, 60, 2000));
 	return run_suite("coreml", tc);
 }

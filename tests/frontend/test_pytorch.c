@@ -458,6 +458,10 @@ START_TEST(networks_give_pytorchs_results)
 	Dag *d = frontend_load(
 		a, shared(a, arena_printf(a, "%s.%s", name, layout)), &(ModelArgs){ .shape = &shape, .nshape = 1 }, &err);
 	ck_assert_msg(d != NULL, "%s: %s\n%s", err.place, err.text, err.items);
+	if (!real_file_runs(d)) {
+		arena_free(a);
+		return;
+	}
 	void **out = evaluate(a, d, (const void *const[]){ x }, &err);
 	ck_assert_msg(out != NULL, "%s", err.text);
 	const float *y = out[0];
@@ -553,7 +557,7 @@ int main(void)
 	tcase_add_test(tc, weights_alone_are_refused);
 	tcase_add_loop_test(tc, networks_give_pytorchs_results, 0, LEN(networks) * LEN(layouts));
 	tcase_add_test(tc, operators_are_documented);
-	tcase_add_loop_test(tc, damaged_files_are_refused, 0, suite_count(300, 60, 2000));
-	tcase_add_loop_test(tc, damaged_parts_are_refused, 0, suite_count(40, 10, 400));
+	tcase_add_loop_test(tc, damaged_files_are_refused, 0, suite_count(60, 60, 2000));
+	tcase_add_loop_test(tc, damaged_parts_are_refused, 0, suite_count(10, 10, 400));
 	return run_suite("pytorch", tc);
 }

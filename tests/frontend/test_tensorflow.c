@@ -137,6 +137,10 @@ START_TEST(networks_give_tensorflows_results)
 	Dag *d = frontend_load(a, path, &(ModelArgs){ .batch = shape.dim[0] }, &err);
 	ck_assert_msg(d != NULL, "%s: %s\n%s", err.place, err.text, err.items);
 	ck_assert_int_eq(d->input.n, 1);
+	if (!real_file_runs(d)) {
+		arena_free(a);
+		return;
+	}
 	void **out = evaluate(a, d, (const void *const[]){ x }, &err);
 	ck_assert_msg(out != NULL, "%s", err.text);
 	int64_t n = shape_elements(d->value.at[d->output.at[0]].shape);
