@@ -27,6 +27,11 @@ typedef struct Want {
 	IrArg arg[EQUAL_TENSORS];
 } Want;
 
+Want want_run(Arena *a, const KernelSet *naive, InterpDomain domain, uint64_t seed);
+/*
+ * The same for must_give alone. The release build compares: with sanitizers schedules are made, and neither of these
+ * two runs anything. The interpreter would take most of the time, and tests/ir has it with sanitizers.
+ */
 Want want_of(Arena *a, const KernelSet *naive, InterpDomain domain, uint64_t seed);
 /* The set computes that, its threads run in an order of that seed. */
 void must_give(const Want *w, const KernelSet *ks, uint64_t order, const char *trace);

@@ -100,7 +100,7 @@ START_TEST(schedules)
 	CodegenOptions o = { .no_image = false };
 	ck_assert_msg(codegen_compile(a, ks, &t, &o, &m, &err), "%s: %s\n%s", err.place, err.text, steps);
 	ck_assert_msg(strstr((const char *)m.image.bytes, "mma.sync") != NULL, "no mma.sync\n%s", steps);
-	Want want = want_of(a, op_naive(ir_new(a), task->dag, "k", NAIVE_AS_TYPED, NULL), INTERP_EXACT, 1);
+	Want want = want_run(a, op_naive(ir_new(a), task->dag, "k", NAIVE_AS_TYPED, NULL), INTERP_EXACT, 1);
 	IrArg got[EQUAL_TENSORS];
 	must_give(&want, ks, 2, steps);
 	draw_args(a, want.naive, want.domain, want.seed, got);
@@ -155,7 +155,7 @@ START_TEST(configs)
 	Task *task = task_of(a, fill(a, workloads[_i / TYPES].dag, r));
 	Space *s = space_new(a, task, &t, &err);
 	ck_assert_msg(s != NULL, "%s", err.text);
-	Want want = want_of(a, op_naive(ir_new(a), task->dag, "k", NAIVE_AS_TYPED, NULL), INTERP_EXACT, 1);
+	Want want = want_run(a, op_naive(ir_new(a), task->dag, "k", NAIVE_AS_TYPED, NULL), INTERP_EXACT, 1);
 	Rng rng = rng_seed((uint64_t)_i);
 	for (int k = 0; k < suite_count(2, 2, 40); k++) {
 		Config c = k == 0 ? s->first : space_sample(s, &rng);

@@ -164,7 +164,7 @@ START_TEST(random_bound_traces)
 	gpu(&t, _i % 2 == 0 ? "h200" : "k80");
 	Task *task = task_of(a, step_workloads[_i]);
 	KernelSet *naive = op_naive(ir_new(a), task->dag, "k", NAIVE_AS_TYPED, NULL);
-	Want want = want_of(a, naive, INTERP_EXACT, 1);
+	Want want = want_run(a, naive, INTERP_EXACT, 1);
 	for (int k = 0; k < traces; k++)
 		bound_trace(&t, task, 0x7000000 + (uint64_t)_i * 100000 + (uint64_t)k, &want);
 	arena_free(a);

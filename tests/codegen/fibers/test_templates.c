@@ -93,7 +93,7 @@ START_TEST(configs_run)
 		Arena *a = arena_new();
 		Err err = { 0 };
 		Task *task = task_of(a, k < LEN(dags) ? dags[k] : step_workloads[k - LEN(dags)]);
-		Want want = want_of(a, op_naive(ir_new(a), task->dag, "k", NAIVE_AS_TYPED, NULL), INTERP_EXACT, 1);
+		Want want = want_run(a, op_naive(ir_new(a), task->dag, "k", NAIVE_AS_TYPED, NULL), INTERP_EXACT, 1);
 		Space *s = space_new(a, task, &t, &err);
 		ck_assert_msg(s != NULL, "%s", err.text);
 		Rng rng = rng_seed((uint64_t)k);
@@ -115,7 +115,7 @@ START_TEST(forms_run)
 	Err err = { 0 };
 	Task *task = task_of(a, "dag c\nin x: f32[2,16,9,9]\nconst w: f32[24,16,3,3]\nconst b: f32[24]\n"
 		"y: f32[2,24,9,9] = conv(x, w, b) pads=[1,1,1,1]\nz: f32[2,24,9,9] = relu(y)\nout z\n");
-	Want want = want_of(a, op_naive(ir_new(a), task->dag, "k", NAIVE_AS_TYPED, NULL), INTERP_EXACT, 1);
+	Want want = want_run(a, op_naive(ir_new(a), task->dag, "k", NAIVE_AS_TYPED, NULL), INTERP_EXACT, 1);
 	Space *s = space_new(a, task, &t, &err);
 	ck_assert_msg(s != NULL, "%s", err.text);
 	ck_assert_str_eq(space_knob(s, &s->first, 0)->name, "algorithm");
