@@ -9,12 +9,12 @@
  * equal ones a drawn one. So of a space with twenty knobs some ten are left, with two options each, and all their
  * neighbours. --space=generated records the generated space also where a template applies.
  *
- * OUT is continued where it is there and of the same Task, epoch and machine. A run measures for at most --seconds, so
- * that a machine can be used for something else between runs; with 0 it lists the configs. Exit code 0 says that all is
- * recorded, 3 that configs are left. Once all have a time, those within --again of the best (default 0.2) are measured
- * again twice: the median of the three counts, and their scatter is the file's noise. --run-with puts words before the
- * worker's command, as in --run-with="chrt -f 10", where other work shares the machine. docs/search.md has the form of
- * the file.
+ * OUT is continued where it is there and of the same Task, epoch and machine. A run measures for at most --seconds,
+ * so that a machine can be used for something else between runs; with 0 it lists the configs. Exit code 0 says that
+ * all is recorded, 3 that configs are left. Once all have a time, the default and those within --again of the best
+ * (default 0.2) are measured again twice: the median of the three counts, and their scatter is the file's noise.
+ * --run-with puts words before the worker's command, as in --run-with="chrt -f 10", where other work shares the
+ * machine. docs/search.md has the form of the file.
  */
 #include "base/file.h"
 #include "codegen/codegen.h"
@@ -302,7 +302,9 @@ static bool unknown(const Recorder *r, const RecordedRun *x, int64_t best)
 
 static bool among_best(const Recorder *r, const RecordedRun *x, int64_t best)
 {
-	return x->status == RUN_OK && x->times < AGAIN && (double)x->median_ns < (double)best * (1 + r->again);
+	bool is_default = x == &r->out.run[r->out.first];
+	return x->status == RUN_OK && x->times < AGAIN &&
+		(is_default || (double)x->median_ns < (double)best * (1 + r->again));
 }
 
 static bool measure_all(Recorder *r)
