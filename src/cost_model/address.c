@@ -86,8 +86,8 @@ static bool eval(CostNest *n, const Expr *e, int depth, int64_t *out)
 	case IR_NEG: return eval(n, e->arg[0], depth - 1, &a) && a != INT64_MIN && (*out = -a, true);
 	case IR_NOT: return eval(n, e->arg[0], depth - 1, &a) && (*out = !a, true);
 	case IR_SELECT: return eval(n, e->arg[0], depth - 1, &a) && eval(n, e->arg[a != 0 ? 1 : 2], depth - 1, out);
-	case IR_FLOAT:
-	case IR_LOAD: return false;
+	case IR_LOAD: *out = 0; return n->data_is_zero;
+	case IR_FLOAT: return false;
 	default:
 		return e->nargs == 2 && eval(n, e->arg[0], depth - 1, &a) && eval(n, e->arg[1], depth - 1, &b) &&
 		       apply(e->op, a, b, out);
@@ -241,6 +241,45 @@ bool nest_strides(CostNest *n, const Access *a, const Buf *b, int64_t stride[NES
 		stride[l] = next - base;
 	}
 	return true;
+}
+
+/* Whether e loads what depends on a variable. */
+static bool loads_along(const CostNest *n, const Expr *e, const char *var, int depth)
+{
+	if (depth == 0 || e->op == IR_LOAD)
+		return depends(n, e, var, depth);
+	if (e->op == IR_VAR) {
+		int i = find_bind(n, e->name);
+		return i >= 0 && n->bind[i].value != NULL && loads_along(n, n->bind[i].value, var, depth - 1);
+	}
+	for (int i = 0; i < e->nargs; i++)
+		if (loads_along(n, e->arg[i], var, depth - 1))
+			return true;
+	return false;
+}
+
+static void set_data_is_zero(CostNest *n, bool is)
+{
+	n->data_is_zero = is;
+	n->now++;
+}
+
+bool nest_stride_in_data(CostNest *n, const Access *a, const Buf *b, int l, int64_t *stride)
+{
+	int64_t base, next;
+	if (a->n != b->rank || n->loop[l].n < 2)
+		return false;
+	for (int k = 0; k < a->n; k++)
+		if (loads_along(n, a->idx[k], n->loop[l].var, COST_DEPTH))
+			return false;
+	set_data_is_zero(n, true);
+	bool ok = nest_address(n, a, b, &base);
+	nest_set_loop(n, l, 1);
+	ok = ok && nest_address(n, a, b, &next);
+	nest_set_loop(n, l, 0);
+	set_data_is_zero(n, false);
+	*stride = ok ? next - base : 0;
+	return ok;
 }
 
 int64_t nest_elements(CostNest *n, const Buf *b)

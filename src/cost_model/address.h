@@ -48,6 +48,7 @@ typedef struct CostNest {
 	int nconditions; /* conditions around, which hold */
 	Condition condition[NEST_CONDITIONS];
 	bool full; /* something did not fit: what follows is guessed */
+	bool data_is_zero; /* loads have the value 0 in expressions; else their values are not known */
 } CostNest;
 
 void nest_bind(CostNest *n, const char *name, const Expr *value, int64_t number);
@@ -71,6 +72,11 @@ void nest_set_loop(CostNest *n, int l, int64_t k);
 bool nest_address(CostNest *n, const Access *a, const Buf *b, int64_t *out);
 /* Elements by which the address moves from the first to the second iteration of each loop; false: not known. */
 bool nest_strides(CostNest *n, const Access *a, const Buf *b, int64_t stride[NEST_LOOPS]);
+/*
+ * The stride along loop l of an address that depends on data, but not on data that differ along l: rows at computed
+ * places. False: it does, or is not known.
+ */
+bool nest_stride_in_data(CostNest *n, const Access *a, const Buf *b, int l, int64_t *stride);
 /* Elements of the physical buffer, padding included. */
 int64_t nest_elements(CostNest *n, const Buf *b);
 

@@ -91,7 +91,10 @@ static Reach reach(Leaf *f, const Access *a)
 		memset(r.stride, 0, sizeof r.stride);
 		for (int l = 0; l < n->nloop; l++)
 			r.stride[l] = 1;
-		r.lanes = f->vector >= 0 ? (double)n->loop[f->vector].n * COST_GATHER : 1;
+		int64_t along;
+		bool together = f->vector >= 0 && nest_stride_in_data(n, a, r.at->buf, f->vector, &along) && llabs(along) <= 1;
+		r.lanes = f->vector < 0 ? 1 : !together ? (double)n->loop[f->vector].n * COST_GATHER
+			: along == 0 ? 1 : f->vectors;
 		return r;
 	}
 	r.registers = in_registers(n, r.at, r.stride);

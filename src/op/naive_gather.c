@@ -9,6 +9,7 @@
  */
 #include "op/naive.h"
 
+#include <math.h>
 #include <string.h>
 
 /* Element `at` of input 1, an index into n elements, made safe. *inside: and whether it and those before lie inside. */
@@ -112,6 +113,8 @@ void naive_resample(Naive *nv)
 	DType t = naive_acc(nv, naive_out(nv, 0)->type);
 	Buf *acc = dtype_eq(t, out->type) ? out : naive_work(nv, "sum", t, naive_out(nv, 0)->shape);
 	const Expr *at[DAG_MAX_RANK], *of[DAG_MAX_RANK], *idx[DAG_MAX_RANK], *inside = NULL, *zero = ir_const(ir, t, 0);
+	bool greatest = op_int(nv->c, "max") != 0;
+	const Expr *start = greatest ? ir_const_float(ir, t, -INFINITY) : zero;
 	nest_shape(&nest, naive_out(nv, 0)->shape, at);
 	along_axis(nv, at, last, of, idx);
 	of[last] = nest_axis(&nest, "k", ITER_REDUCE, index->dim[last]);
@@ -125,7 +128,8 @@ void naive_resample(Naive *nv)
 		v = ir_mul(ir, naive_load(nv, 2, of, t), naive_load(nv, 0, idx, t));
 		v = inside != NULL ? ir_select(ir, inside, v, zero) : v;
 	}
-	nest_close(&nest, NULL, naive_store(nv, acc, at, zero), ir_reduce(ir, "sum", acc, at, acc->rank, v));
+	nest_close(&nest, NULL, naive_store(nv, acc, at, start),
+		ir_reduce(ir, greatest ? "max" : "sum", acc, at, acc->rank, v));
 	if (acc != out)
 		copy(nv, "round", acc, out);
 }

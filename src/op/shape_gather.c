@@ -73,7 +73,7 @@ bool infer_resample(const Dag *d, const OpCall *c, Value *out, Err *err)
 {
 	const Value *x = op_in(d, c, 0), *index = op_in(d, c, 1), *weight = op_in(d, c, 2);
 	char s[160], t[160];
-	int64_t edge = op_int(c, "edge");
+	int64_t edge = op_int(c, "edge"), max = op_int(c, "max");
 	if (!need_float(c, x, err) || !need_rank(c, index, 1, DAG_MAX_RANK, err))
 		return false;
 	if (!dtype_eq(weight->type, F32) && !dtype_eq(weight->type, F64))
@@ -84,6 +84,11 @@ bool infer_resample(const Dag *d, const OpCall *c, Value *out, Err *err)
 			shape_str(weight->shape, t));
 	if (edge != 0 && edge != 1)
 		return op_refuse(c, err, "edge is %lld, but must be 0 or 1", (long long)edge);
+	if (max != 0 && max != 1)
+		return op_refuse(c, err, "max is %lld, but must be 0 or 1", (long long)max);
+	if (max == 1 && index->shape.dim[index->shape.rank - 1] == 0)
+		return op_refuse(c, err, "index of shape %s has no place whose element is the greatest",
+			shape_str(index->shape, s));
 	if (edge == 1 && shape_elements(x->shape) == 0 && shape_elements(index->shape) > 0)
 		return op_refuse(c, err, "x of shape %s has no edge", shape_str(x->shape, s));
 	return infer_along_axis(d, c, index->shape.rank - 1, out, err);

@@ -76,6 +76,21 @@ START_TEST(what_is_plainly_better_ranks_first)
 }
 END_TEST
 
+/* A row at a computed place is one load of a vector; elements whose neighbours lie in other rows are one load each. */
+START_TEST(rows_at_computed_places_are_vectors)
+{
+	static const char dag[] = "dag t\nin x: f32[90,64]%s\nin i: i64[50,4]\nin w: f32[50,4]\n"
+							  "y: f32[50,64] = resample(x, i, w)\nout y\n";
+	static const char trace[] = "split n 8\nreorder m n.o k n.i\nvectorize n.i\n";
+	Arena *a = arena_new();
+	Target target = cpu(1);
+	double rows = estimate(a, task_of(a, arena_printf(a, dag, "")), &target, trace);
+	double columns = estimate(a, task_of(a, arena_printf(a, dag, ":CN")), &target, trace);
+	ck_assert_msg(3 * rows < 2 * columns, "%g and %g ns", rows, columns);
+	arena_free(a);
+}
+END_TEST
+
 /* What stands in a sub Fn costs what it costs elsewhere. */
 START_TEST(estimates_see_through_calls)
 {
@@ -301,6 +316,7 @@ int main(void)
 {
 	TCase *tc = tcase_create("cost_model");
 	tcase_add_loop_test(tc, what_is_plainly_better_ranks_first, 0, LEN(order));
+	tcase_add_test(tc, rows_at_computed_places_are_vectors);
 	tcase_add_test(tc, estimates_see_through_calls);
 	tcase_add_test(tc, floors_are_below_all_times);
 	tcase_add_loop_test(tc, cost_models_are_opened_by_name, 0, LEN(names));

@@ -95,6 +95,7 @@ static const char *const dags[] = {
 	"dag t\nin x: f32[2,3,4]\nin i: i64[2,5,2]\nin w: f32[2,5,2]\n"
 	"y: f32[2,3,5] = resample(x, i, w) axis=2 batch=1\nout y\n",
 	"dag t\nin x: f32[5,4]\nin i: i64[3,2]\nin w: f32[3,2]\ny: f32[3,4] = resample(x, i, w) edge=1\nout y\n",
+	"dag t\nin x: f32[5,4]\nin i: i64[3,2]\nin w: f32[3,2]\ny: f32[3,4] = resample(x, i, w) max=1\nout y\n",
 	"dag t\nin x: f32[5,4]\nin i: i64[0,2]\nin w: f32[0,2]\ny: f32[0,4] = resample(x, i, w)\nout y\n",
 	"dag t\nin x: f32[0,4]\nin r: f32[1,4]\ny: f32[4,0] = reshape(x) shape=[4,0]\nout y\n",
 	"dag t\nin x: f32[2,6]\na: f32[2,0], b: f32[2,6] = split(x) axis=1 sizes=[0,6]\nout a, b\n",

@@ -90,7 +90,7 @@ double ref_resample(const Env *e)
 	const Tensor *x = e->in[0];
 	int ri = e->in[1]->shape.rank, axis = (int)op_int(e->c, "axis"), batch = (int)op_int(e->c, "batch");
 	int64_t p[DAG_MAX_RANK], q[DAG_MAX_RANK], n = x->shape.dim[axis];
-	double sum = 0;
+	double sum = 0, most = -INFINITY;
 	memcpy(p, e->idx, sizeof p);
 	memcpy(q, e->idx, sizeof q);
 	for (int k = batch; k < ri - 1; k++)
@@ -101,8 +101,9 @@ double ref_resample(const Env *e)
 		bool in = index_at(e, p, n, &q[axis]);
 		if (op_int(e->c, "edge") != 0)
 			q[axis] = (int64_t)fmin(fmax(at(e->in[1], p), 0), (double)n - 1);
-		if ((in || op_int(e->c, "edge") != 0) && x->n > 0)
-			sum += at(e->in[2], p) * at(x, q);
+		double product = (in || op_int(e->c, "edge") != 0) && x->n > 0 ? at(e->in[2], p) * at(x, q) : 0;
+		sum += product;
+		most = fmax(most, product);
 	}
-	return sum;
+	return op_int(e->c, "max") != 0 ? most : sum;
 }

@@ -1,6 +1,7 @@
 /*
  * Regions of an image as images of one size, each element the mean (or the largest) of samples in its bin: RoiAlign.
- * Reading is one resample over all spatial dimensions, taken as one, with an index and a weight for each tap.
+ * Reading is one resample over the pixels of all images, whose channels lie side by side, with an index and a weight
+ * for each tap.
  */
 #include "frontend/node/roi_align.h"
 
@@ -143,7 +144,7 @@ int node_roi_align(Visit *v, int x, Item *rois, int which, const Regions *is)
 	region_taps(v, &r, 0, d[3], w, &across, &across_weight);
 	region_taps(v, &r, 1, d[2], h, &down, &down_weight);
 	int64_t each[] = { r.count, 1, 1, 1, 1, 1, 1 }, taps[] = { r.count * h * w, samples * samples * 4 };
-	int64_t elements[] = { d[1], d[0] * d[2] * d[3] }, turn[] = { 1, 0, 2, 3 };
+	int64_t elements[] = { d[0] * d[2] * d[3], d[1] }, turn[] = { 0, 2, 3, 1 }, back[] = { 0, 3, 1, 2 };
 	int image = node_reshape(v, node_cast(v, which, I64), shape_of(7, each));
 	int down_at = node_with_number(v, OP_mul, beside(v, down, false), (double)d[3]);
 	int index = node_call2(v, OP_add, down_at, beside(v, across, true));
@@ -151,14 +152,8 @@ int node_roi_align(Visit *v, int x, Item *rois, int which, const Regions *is)
 	int weight = node_call2(v, OP_mul, beside(v, down_weight, false), beside(v, across_weight, true));
 	index = node_reshape(v, index, shape_of(2, taps));
 	weight = node_reshape(v, weight, shape_of(2, taps));
-	Attr axis = attr_int("axis", 1), last = attr_ints("axes", (int64_t[]){ 2 }, 1);
-	int in[] = { node_reshape(v, node_transpose(v, x, turn), shape_of(2, elements)), index, weight }, y;
-	if (is->max) {
-		y = node_call(v, OP_gather, in, 2, &axis, 1);
-		y = node_call2(v, OP_mul, y, node_cast(v, weight, type));
-		y = node_call(v, OP_reduce_max, &y, 1, &last, 1);
-	} else {
-		y = node_call(v, OP_resample, in, 3, &axis, 1);
-	}
-	return node_transpose(v, node_view(v, y, 4, (int64_t[]){ d[1], r.count, h, w }), turn);
+	Attr attr[] = { attr_int("edge", 1), attr_int("max", is->max) };
+	int in[] = { node_reshape(v, node_transpose(v, x, turn), shape_of(2, elements)), index, weight };
+	int y = node_call(v, OP_resample, in, 3, attr, 2); /* lanes may be channels, which lie side by side */
+	return node_transpose(v, node_view(v, y, 4, (int64_t[]){ r.count, h, w, d[1] }), back);
 }

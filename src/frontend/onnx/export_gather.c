@@ -89,7 +89,7 @@ static const char *node(const Call *k, const char *type, const char *a, const ch
 	return name;
 }
 
-/* Gather, Mul and ReduceSum. Indices are moved inside; those that were outside get the weight 0, if none has edge. */
+/* Gather, Mul and a reduction. Indices are moved inside; those that were outside get the weight 0, if none has edge. */
 bool write_resample(const Call *k)
 {
 	const Value *x = &k->o->dag->value.at[k->c->in[0]], *index = &k->o->dag->value.at[k->c->in[1]];
@@ -123,7 +123,7 @@ bool write_resample(const Call *k)
 	w = reshaped(k, w, shape, out_name(k->o, k->out[0]));
 	const char *taken = out_name(k->o, k->out[0]);
 	gather(k, at, taken);
-	OutNode sum = out_begin(k->o, "ReduceSum");
+	OutNode sum = out_begin(k->o, op_int(k->c, "max") != 0 ? "ReduceMax" : "ReduceSum");
 	out_input(&sum, node(k, "Mul", taken, w, NULL));
 	out_input(&sum, out_const_ints(k->o, k->out[0], &taps, 1));
 	out_int(&sum, "keepdims", 0);

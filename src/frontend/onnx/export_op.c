@@ -506,6 +506,8 @@ int onnx_write_opset(const Dag *d, const OpCall *c)
 		return 19;
 	if (scans_product(c))
 		return 26;
+	if (c->op == OP_resample && op_int(c, "max") != 0)
+		return 18;
 	if (c->op == OP_scatter_nd || c->op == OP_scatter_elements)
 		return scatter_opset(c);
 	return rows[c->op].since > 17 ? rows[c->op].since : 17;
