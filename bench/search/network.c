@@ -8,8 +8,8 @@
  * With each seed a Task's share of the network's best time is drawn anew: one is up to SHARES times another, with
  * equal odds for each factor of two. The default of each Task comes first. Printed are the trials for each Task (all
  * trials over Tasks) and the modelled seconds until the network is within 5 % and 2 % of its best, in the median over
- * the seeds, and how far from it the network is after 5, 10, 20 and 40 trials for each Task (the mean of time over best
- * time).
+ * the seeds, and how far from it the network is after 5, 10, 20 and 40 trials for each Task, and after 3, 6, 12 and 24
+ * seconds (the mean of time over best time).
  */
 #include "hunt.h"
 
@@ -24,6 +24,7 @@
 
 enum { FILES = 64, SHARES = 64, MARKS = 4 };
 static const int marks[MARKS] = { 5, 10, 20, 40 };
+static const double clocks[MARKS] = { 3, 6, 12, 24 }; /* modelled seconds of all */
 
 typedef struct Part {
 	Hunt *hunt;
@@ -79,7 +80,7 @@ static void step(Part *p)
 }
 
 typedef struct Result {
-	double trials[2], seconds[2], at[MARKS]; /* infinite: not reached */
+	double trials[2], seconds[2], at[MARKS], then[MARKS]; /* infinite: not reached */
 } Result;
 
 typedef struct Network {
@@ -93,7 +94,7 @@ typedef struct Network {
 static Result run(Network *x, const Search *search, int model, const Order *o, uint64_t seed)
 {
 	Part part[FILES] = { { 0 } };
-	Result r = { { INFINITY, INFINITY }, { INFINITY, INFINITY }, { 0 } };
+	Result r = { { INFINITY, INFINITY }, { INFINITY, INFINITY }, { 0 }, { 0 } };
 	double all = 0, seconds = 0;
 	int trials = 0;
 	for (int k = 0; k < x->n; k++) {
@@ -126,6 +127,9 @@ static Result run(Network *x, const Search *search, int model, const Order *o, u
 		for (int i = 0; i < MARKS; i++)
 			if (trials <= marks[i] * x->n)
 				r.at[i] = time / all;
+		for (int i = 0; i < MARKS; i++)
+			if (seconds <= clocks[i])
+				r.then[i] = time / all;
 	}
 	for (int k = 0; k < x->n; k++)
 		hunt_close(part[k].hunt);
@@ -147,7 +151,7 @@ static double median(double *at, int n)
 static void row(Network *x, const Search *search, int model, const Order *o, int seeds)
 {
 	enum { SEEDS = 100 };
-	double trials[2][SEEDS], seconds[2][SEEDS], at[MARKS] = { 0 };
+	double trials[2][SEEDS], seconds[2][SEEDS], at[MARKS] = { 0 }, then[MARKS] = { 0 };
 	seeds = seeds < SEEDS ? seeds : SEEDS;
 	for (int s = 0; s < seeds; s++) {
 		Rng rng = rng_seed((uint64_t)s + 1);
@@ -160,12 +164,16 @@ static void row(Network *x, const Search *search, int model, const Order *o, int
 		}
 		for (int i = 0; i < MARKS; i++)
 			at[i] += r.at[i] / seeds;
+		for (int i = 0; i < MARKS; i++)
+			then[i] += r.then[i] / seeds;
 	}
 	printf("| %s | %s | %s |", search->name, hunt_models[model], o->name);
 	for (int i = 0; i < 2; i++)
 		printf(" %.1f | %.0f |", median(trials[i], seeds), median(seconds[i], seeds));
 	for (int i = 0; i < MARKS; i++)
 		printf(" %.3f |", at[i]);
+	for (int i = 0; i < MARKS; i++)
+		printf(" %.3f |", then[i]);
 	printf("\n");
 	fflush(stdout);
 }
@@ -220,8 +228,8 @@ int main(int argc, char **argv)
 		if (m - 1 == WARM)
 			lab_learn(a, x.lab, x.n, k);
 	}
-	printf("| search | model | order | 5 %%: trials | s | 2 %%: trials | s | after 5 | 10 | 20 | 40 |\n"
-	       "|---|---|---|---|---|---|---|---|---|---|---|\n");
+	printf("| search | model | order | 5 %%: trials | s | 2 %%: trials | s | after 5 | 10 | 20 | 40 | 3 s | 6 s | "
+		   "12 s | 24 s |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n");
 	for (const Search *const *s = searches; *s != NULL; s++)
 		for (size_t k = 0; strstr(search, (*s)->name) != NULL && k < sizeof orders / sizeof *orders; k++)
 			row(&x, *s, m - 1, &orders[k], seeds);
