@@ -89,7 +89,9 @@ START_TEST(turns)
 		Arena *a = arena_new();
 		const char *type = types[rng_below(&rng, LEN(types))];
 		int lanes = 4 << rng_below(&rng, 4), columns = (int)rng_range(&rng, 3, 20);
-		int gap = (int)rng_range(&rng, 0, 3), other = rng_below(&rng, 3) == 0 ? (int)rng_below(&rng, 20) : -1;
+		bool close = columns <= lanes && rng_below(&rng, 2) == 0; /* rows as long as there are lanes */
+		int gap = close ? -columns : (int)rng_range(&rng, 0, 3);
+		int other = rng_below(&rng, 3) == 0 ? (int)rng_below(&rng, 20) : -1;
 		run_case(a, &t, turn_text(a, type, lanes, columns, gap, other), &rng);
 		arena_free(a);
 	}

@@ -219,6 +219,9 @@ static const struct {
 	{ "dag n\nin x: f32[1,5,28,27]\nconst w: f32[5,1,3,3]\ny: f32[1,5,28,27] = conv(x, w) groups=5 pads=[1,1,1,1]\n"
 	  "out y\n",
 		"split h 14\n" },
+	/* Channels that do not fill their last block: no vector goes from one block to the next, and the rest is turned. */
+	{ "dag u\nin x: f32[1,40,6,14]\ny: f32[1,21,6,14]:NCHW8c = slice(x) sizes=[1,21,6,14]\nout y\n",
+		"split c 8\nreorder n c.o h w c.i\nunroll w\nvectorize c.i\ncut c.o 2\n" },
 	{ "dag g\nin x: f32[5,12,12]\nin b: f32[12,1]\ny: f32[5,12,12] = add(x, b)\nout y\n", "vectorize w\n" },
 	/* Short rows in steps of three: lanes of channels gather no more than those of rows. Steps of two are two loads. */
 	{ "dag h\nin x: f32[1,32,21,21]\nconst w: f32[32,1,3,3]\ny: f32[1,32,7,7] = conv(x, w) groups=32 strides=[3,3] "

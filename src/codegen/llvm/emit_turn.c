@@ -40,7 +40,7 @@ static bool read_column(Emit *e, const Stmt *s, Column *c)
 		return false;
 	return emit_as_ramp(e, idx, &c->put, &stride) && ir_is_const(stride, 1) &&
 		emit_as_ramp(e, x->arg[0], &c->base, &stride) && ir_is_int(stride, &c->stride) &&
-		c->stride > c->lanes && !emit_is_strided(stride, c->lanes, &near);
+		c->stride >= c->lanes && !emit_is_strided(stride, c->lanes, &near);
 }
 
 static LLVMValueRef zip(Emit *e, LLVMValueRef a, LLVMValueRef b, int m, int from)

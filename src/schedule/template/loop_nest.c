@@ -37,6 +37,32 @@ static bool depends(const Expr *load, const Stmt *block, const char *loop)
 	return false;
 }
 
+typedef struct Digits {
+	const Fn *fn;
+	Nest *n;
+} Digits;
+
+static void see_digits(const Digits *s, const char *buf, const Expr *const *idx)
+{
+	const Buf *b = ir_find_buf(s->fn, buf);
+	int64_t digit;
+	for (int k = 0; b != NULL && k < b->map.n; k++) {
+		const Expr *at = b->map.at[k];
+		if (at->op != IR_MOD || at->arg[0]->op != IR_VAR || !ir_is_int(at->arg[1], &digit))
+			continue;
+		for (int d = 0; d < b->rank; d++)
+			for (int j = 0; j < s->n->n && b->map.var[d] == at->arg[0]->name; j++)
+				if (depends(idx[d], s->n->stmt, s->n->axis[j].name))
+					s->n->axis[j].digit = digit;
+	}
+}
+
+static void see_load_digits(const Expr *e, void *arg)
+{
+	if (e->op == IR_LOAD)
+		see_digits(arg, e->name, e->arg);
+}
+
 void loop_nest_see_series(const Expr *e, void *arg)
 {
 	Node op = e->op;
@@ -217,7 +243,7 @@ bool loop_nest_read(const Fn *fn, const Stmt *s, Nest *out)
 		if (out->n == LOOPS || (l != s && l->next != NULL) || l->loop.kind != LOOP_SERIAL ||
 			!ir_is_int(l->loop.lo, &lo) || !ir_is_int(l->loop.hi, &hi) || lo != 0)
 			return false;
-		out->axis[out->n++] = (Axis){ l->loop.var, hi, false, false, 0 };
+		out->axis[out->n++] = (Axis){ .name = l->loop.var, .extent = hi };
 	}
 	if (out->n == 0 || l == NULL || l->kind != ST_BLOCK || l->next != NULL)
 		return false;
@@ -239,6 +265,11 @@ bool loop_nest_read(const Fn *fn, const Stmt *s, Nest *out)
 			}
 	for (const Stmt *b = l->block.body; b != NULL; b = b->next) {
 		ir_each_node_of(b, count_load, &(Count){ out, l });
+		ir_each_node_of(b, see_load_digits, &(Digits){ fn, out });
+		if (b->kind == ST_STORE)
+			see_digits(&(Digits){ fn, out }, b->store.dst.buf, b->store.dst.idx);
+		for (int k = 0; b->kind == ST_REDUCE && k < b->reduce.n; k++)
+			see_digits(&(Digits){ fn, out }, b->reduce.dst[k].buf, b->reduce.dst[k].idx);
 		ir_each_node_of(b, loop_nest_see_series, &out->series);
 	}
 	out->across = across_axis(fn, l, out);

@@ -15,6 +15,7 @@ typedef struct Axis {
 	bool reduce; /* or a scan, whose iterations have an order */
 	bool scan;
 	int loads; /* of the block, whose place depends on it */
+	int64_t digit; /* elements along it that lie together in a tensor in blocks, as 16 of NCHW16c; 0: no tensor is */
 } Axis;
 
 /* A nest whose loops may be reordered: constant extents, one block, plain iterators. */

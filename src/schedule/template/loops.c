@@ -57,10 +57,16 @@ static int shared_axis(const Sketch *s, const Nest *n)
 	return s->target->threads > 1 && k < n->n ? k : -1;
 }
 
-/* Whether parts of that axis may overlap at its end: threads would store the same elements. */
+/*
+ * Whether parts of that axis may overlap at its end: threads would store the same elements. A last part that goes from
+ * one block of a tensor to the next one would be no vector there, and the places in blocks unknown in all parts.
+ */
 static bool may_overlap(const Nest *n, Part p)
 {
-	return n->again && p.axis >= 0 && p.axis != n->shared && n->axis[p.axis].extent % p.size != 0;
+	if (!n->again || p.axis < 0 || p.axis == n->shared || n->axis[p.axis].extent % p.size == 0)
+		return false;
+	int64_t digit = n->axis[p.axis].digit, all = n->axis[p.axis].extent;
+	return digit == 0 || (all - p.size) / digit == (all - 1) / digit;
 }
 
 /*
@@ -261,6 +267,18 @@ static bool has_ends(const Sketch *s, const Nest *n, Part tile)
 		!target_has_blocks(s->target) && loop_nest_is_guarded(n, tile.axis);
 }
 
+/* Whether a transpose's last part that is not full may be code of its own: squares are turned without conditions. */
+static bool has_tail(const Sketch *s, const Nest *n, Part p, bool overlap)
+{
+	return p.axis >= 0 && n->across >= 0 && p.axis != n->shared && !target_has_blocks(s->target) &&
+		p.size < n->axis[p.axis].extent && n->axis[p.axis].extent % p.size != 0 && !(overlap && may_overlap(n, p));
+}
+
+static void cut_tail(Sketch *s, const Axis *x, int64_t size)
+{
+	sketch_step(s, "cut %s.o %lld", x->name, (long long)(x->extent / size));
+}
+
 static void cut_ends(Sketch *s, const Axis *x, int64_t size)
 {
 	int64_t tiles = (x->extent + size - 1) / size;
@@ -291,6 +309,8 @@ static void schedule_nest(Sketch *s, const Nest *n)
 	bool bends = tile.axis < 0 && vec.axis >= 0 && loop_pieces_fit(n, vec.axis, vec.size);
 	bool pieces = bends && ask_flag(s, n, "pieces", true);
 	bool ends = has_ends(s, n, tile) && ask_flag(s, n, "ends", true);
+	bool vec_tail = !pieces && has_tail(s, n, vec, overlap), tile_tail = has_tail(s, n, tile, overlap);
+	bool tail = (vec_tail || tile_tail) && ask_flag(s, n, "ends", true);
 	if (pieces)
 		vec.axis = -1;
 	const char *vector = vec.axis >= 0 ? take_part(s, n, vec, overlap) : NULL;
@@ -336,6 +356,10 @@ static void schedule_nest(Sketch *s, const Nest *n)
 		loop_pieces_steps(s, n, vec.size, n->again);
 	if (ends)
 		cut_ends(s, &n->axis[tile.axis], tile.size);
+	if (tail && vec_tail)
+		cut_tail(s, &n->axis[vec.axis], vec.size);
+	if (tail && tile_tail)
+		cut_tail(s, &n->axis[tile.axis], tile.size);
 	if (target_has_blocks(s->target))
 		device_bind_lone(s, order, outside, count);
 }
