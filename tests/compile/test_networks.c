@@ -369,10 +369,10 @@ END_TEST
 int main(void)
 {
 	TCase *tc = tcase_create("networks");
-	tcase_add_loop_test(tc, networks_compute_what_they_mean, 0, suite_count(12, 4, 500));
-	tcase_add_loop_test(tc, in_every_precision, 0, suite_count(8, 3, 100));
+	tcase_add_loop_test(tc, networks_compute_what_they_mean, 0, suite_count(8, 4, 500));
+	tcase_add_loop_test(tc, in_every_precision, 0, suite_count(6, 3, 100));
 	tcase_add_test(tc, half_the_bits_make_half_the_bundle);
-	tcase_add_loop_test(tc, on_an_opencl_device, 0, suite_count(6, 2, 50));
-	tcase_add_loop_test(tc, on_a_cuda_device, 0, suite_count(8, 2, 50));
+	tcase_add_loop_test(tc, on_an_opencl_device, 0, suite_count(3, 2, 50));
+	tcase_add_loop_test(tc, on_a_cuda_device, 0, suite_count(6, 2, 50));
 	return run_code_suite("networks", tc);
 }
