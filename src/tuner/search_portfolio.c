@@ -27,6 +27,14 @@ typedef struct Source {
 
 enum { SOURCES = 3 };
 
+/* Of the surrogate, and to how many points. */
+typedef struct Answer {
+	size_t told, asked, known;
+	bool any;
+	uint32_t point;
+	double gain;
+} Answer;
+
 struct Portfolio {
 	Pool pool;
 	const Effort *effort;
@@ -38,6 +46,7 @@ struct Portfolio {
 	const char *source;                 /* why the last config was given; NULL: it is the default, or was drawn */
 	int64_t grown;                      /* the best point whose neighbours are known */
 	Numbers around;                     /* these neighbours */
+	Answer answer;                      /* the last one */
 	Map from;                           /* asked points, to the number of their source */
 	double good[SOURCES], bad[SOURCES]; /* proposals, faded */
 	int resampled;                      /* samples since the best became better */
@@ -114,9 +123,18 @@ static bool by_estimate(Portfolio *s, uint32_t *i)
 	return false;
 }
 
-/* What the surrogate expects most of; *gain: how much, 0 where there is no surrogate yet. */
+/*
+ * What the surrogate expects most of; *gain: how much, 0 where there is no surrogate yet. Whether to end and what to
+ * propose are two questions with one answer, which is kept until something is asked, told or sampled.
+ */
 static bool expect_most(Portfolio *s, uint32_t *i, double *gain)
 {
+	Answer now = { s->pool.told.n, s->pool.asked.n, s->known.n, false, 0, 0 };
+	if (s->answer.told == now.told && s->answer.asked == now.asked && s->answer.known == now.known) {
+		*i = s->answer.point;
+		*gain = s->answer.gain;
+		return s->answer.any;
+	}
 	Arena *scratch = arena_new();
 	const Surrogate *g = surrogate_new(scratch, &s->pool);
 	double best = s->pool.best != POOL_NONE ? s->pool.point.at[s->pool.best].ns : 0;
@@ -133,6 +151,10 @@ static bool expect_most(Portfolio *s, uint32_t *i, double *gain)
 		any = true;
 	}
 	arena_free(scratch);
+	now.any = any;
+	now.point = any ? *i : 0;
+	now.gain = *gain;
+	s->answer = now;
 	return any;
 }
 
