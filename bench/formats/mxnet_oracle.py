@@ -304,6 +304,20 @@ CASES += [
     ("nms centre", lambda: S.contrib.box_nms(X(), overlap_thresh=0.3, in_format="center", out_format="corner"),
      {"x": boxes(1, 20)}),
     ("nms to centre", lambda: S.contrib.box_nms(X(), overlap_thresh=0.3, out_format="center"), {"x": boxes(1, 20)}),
+    ("deformable", lambda: S.contrib.DeformableConvolution(X(), var("o"), kernel=(3, 3), num_filter=4, pad=(1, 1),
+                                                           stride=(2, 2), num_deformable_group=2, name="d"),
+     {"x": f(1, 4, 7, 9), "o": f(1, 36, 4, 5, lo=-4, hi=4)}),
+    ("deformable groups", lambda: S.contrib.DeformableConvolution(
+        X(), var("o"), kernel=(2, 3), num_filter=4, num_group=2, dilate=(2, 1), no_bias=True, name="d"),
+     {"x": f(2, 4, 7, 9), "o": f(2, 12, 5, 7, lo=-9, hi=9)}),
+    ("modulated", lambda: S.contrib.ModulatedDeformableConvolution(X(), var("o"), var("m"), kernel=(3, 3), num_filter=4,
+                                                                   pad=(1, 1), num_deformable_group=2, name="d"),
+     {"x": f(1, 4, 7, 9), "o": f(1, 36, 7, 9, lo=-4, hi=4), "m": f(1, 18, 7, 9)}),
+    ("roi align", lambda: S.contrib.ROIAlign(X(), var("r"), pooled_size=(3, 2), spatial_scale=0.5, sample_ratio=2),
+     {"x": f(2, 3, 8, 8), "r": lambda _: np.array([[0, 1, 1, 12, 9], [1, 0.5, 2, 3, 14]], np.float32)}),
+    ("roi aligned", lambda: S.contrib.ROIAlign(X(), var("r"), pooled_size=(2, 2), spatial_scale=1, sample_ratio=3,
+                                               aligned=True),
+     {"x": f(2, 3, 8, 8), "r": lambda _: np.array([[0, 1, 1, 7, 6], [1, 0.5, 2, 3, 7.5]], np.float32)}),
     ("iou", lambda: S.contrib.box_iou(X(), var("y")), {"x": anchors(5), "y": anchors(7)}),
 ]
 

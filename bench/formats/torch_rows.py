@@ -3,7 +3,8 @@
 
     python3 bench/formats/torch_rows.py DLC [PATTERN]
 
-Needs torch (checked with 2.15.0). Prints what differs or is refused, and how many were right.
+Needs torch (checked with 2.15.0), for its operators torchvision (0.29.2). Prints what differs or is refused, and how
+many were right.
 """
 import re, subprocess, sys, tempfile, warnings
 
@@ -131,6 +132,15 @@ add("tensor_split_at", lambda x: torch.tensor_split(x, (1, 3), 1), X)
 add("unbind", lambda x: torch.unbind(x, 0), X)
 add("unfold", lambda x: x.unfold(1, 3, 2), X)
 add("as_strided", lambda x: torch.as_strided(x * 2, (2, 3), (1, 2), 3), X)
+try:
+    import torchvision.ops as O
+    OFFSET, MASK, W2 = r(2, 36, 4, 4) * 3, torch.rand(2, 18, 4, 4), r(6, 2, 3, 3)
+    add("deform_conv", lambda x, o, w, m: O.deform_conv2d(x, o, w, torch.ones(6), 2, 1, 1, m), V, OFFSET, W2, MASK)
+    add("deform_conv_plain", lambda x, o, w: O.deform_conv2d(x, o, w), V, r(2, 18, 6, 6) * 9, r(6, 4, 3, 3))
+    ROIS = torch.tensor([[0, 1, 1, 6, 5], [1, 0.5, 2, 3, 7.5]])
+    add("roi_align", lambda x, b: O.roi_align(x, b, 3, 0.5, 2, True), V, ROIS)
+except ImportError:
+    print("no torchvision: its operators are left out")
 WIDE = torch.tensor([[-200.0, -float("inf"), 3, 90, -5, 1], [-float("inf"), -float("inf"), 1, float("inf"), 0, 2]])
 add("logcumsumexp", lambda x: torch.logcumsumexp(x, 1), X * 5)
 add("logcumsumexp0", lambda x: torch.logcumsumexp(x, 0), V)

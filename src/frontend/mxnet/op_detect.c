@@ -4,6 +4,7 @@
  * are hidden or not valid are -1 there.
  */
 #include "frontend/mxnet/rows.h"
+#include "frontend/node/roi_align.h"
 
 #include <math.h>
 #include <string.h>
@@ -321,10 +322,38 @@ static void import_box_iou(Visit *v)
 	node_set(v, 0, node_reshape(v, overlap(v, &x, &y), s));
 }
 
+/* Regions are rows of an image's number and four places; a region of no image (-1) is zeros. */
+static void import_roi_align(Visit *v)
+{
+	const Item *x = node_need(v, 0), *rois = node_need(v, 1);
+	MxnetList size = mxnet_attr_list(v, "pooled_size");
+	int64_t samples = node_attr_int(v, "sample_ratio", -1);
+	Regions r = { .samples = samples > 0 ? samples : 0,
+		.scale = node_attr_float(v, "spatial_scale", 1),
+		.half_pixel = node_attr_flag(v, "aligned", false) };
+	if (node_attr_flag(v, "position_sensitive", false))
+		node_fail(v, ERR_UNSUPPORTED, "its regions read a part of the channels each (position_sensitive)");
+	if (node_ok(v) && (x->shape.rank != 4 || rois->shape.rank != 2 || rois->shape.dim[1] != 5))
+		node_fail(v, ERR_TYPE, "its regions are not rows of 5 numbers, or its input is no image");
+	if (node_ok(v) && (size.n != 2 || size.none[0] || size.none[1]))
+		node_fail(v, ERR_INPUT, "its attribute pooled_size does not hold two numbers");
+	if (!node_ok(v))
+		return;
+	r.height = size.at[0];
+	r.width = size.at[1];
+	int64_t count = rois->shape.dim[0];
+	int all = node_value(v, 1), which = node_cast(v, node_view(v, node_slice(v, all, 1, 0, 1), 1, &count), I64);
+	Item *places = node_new_item(v, node_slice(v, all, 1, 1, 4));
+	int y = node_roi_align(v, node_value(v, 0), places, with(v, OP_maximum, which, 0), &r);
+	int none = node_view(v, with(v, OP_less, which, 0), 4, (int64_t[]){ count, 1, 1, 1 });
+	node_set(v, 0, node_where(v, none, node_number(v, node_val(v, y)->type, 0), y));
+}
+
 const NodeRow mxnet_detect_rows[] = {
 	{ "_contrib_MultiBoxPrior", 0, "", import_prior },
 	{ "_contrib_MultiBoxDetection", 0, "", import_detection },
 	{ "_contrib_box_nms", 0, "", import_box_nms },
 	{ "_contrib_box_iou", 0, "", import_box_iou },
+	{ "_contrib_ROIAlign", 0, "", import_roi_align },
 	{ NULL, 0, NULL, NULL },
 };

@@ -4,6 +4,7 @@
  */
 #include "frontend/mxnet/rows.h"
 #include "frontend/node/activate.h"
+#include "frontend/node/deform_conv.h"
 #include "frontend/node/windows.h"
 
 #include <math.h>
@@ -101,6 +102,35 @@ static void import_convolution(Visit *v)
 	int weight = mxnet_weight(v, 1, weight_shape(filters, channels / groups, &w, last));
 	int b = read_bias(v, 2, filters, false);
 	node_set(v, 0, channels_back(v, node_conv(v, x, channels_first_of(v, weight, last), b, &w, groups), last));
+}
+
+/* Inputs: data, offsets, weights, bias; with a mask behind the offsets, a tap beyond the last element fades out. */
+static void import_deformable(Visit *v, bool mask)
+{
+	const Item *it = node_need(v, 0);
+	bool last = channels_last(v, it->shape.rank);
+	if (node_ok(v) && (last || it->shape.rank != 4))
+		node_fail(v, ERR_UNSUPPORTED, "its input must be an image with its channels second");
+	DeformConv c = { .x = node_value(v, 0), .offset = node_value(v, 1), .mask = DAG_NONE, .clamped = !mask };
+	c.windows = read_windows(v, c.x);
+	int64_t channels = node_ok(v) ? it->shape.dim[1] : 1, filters = read_count(v, "num_filter");
+	c.groups = read_groups(v, channels);
+	c.moved = node_attr_int(v, "num_deformable_group", 1);
+	if (mask)
+		c.mask = node_value(v, 2);
+	c.w = mxnet_weight(v, mask ? 3 : 2, weight_shape(filters, channels / c.groups, &c.windows, false));
+	c.b = read_bias(v, mask ? 4 : 3, filters, false);
+	node_set(v, 0, node_deform_conv(v, &c));
+}
+
+static void import_deformable_plain(Visit *v)
+{
+	import_deformable(v, false);
+}
+
+static void import_deformable_masked(Visit *v)
+{
+	import_deformable(v, true);
 }
 
 /* A target shape gives the pads: what the windows cover too much, rounded up, and the odd element is added again. */
@@ -415,6 +445,8 @@ static void import_upsampling(Visit *v)
 
 const NodeRow mxnet_nn_rows[] = {
 	{ "Convolution", 0, "workspace cudnn_tune cudnn_off", import_convolution },
+	{ "_contrib_DeformableConvolution", 0, "workspace", import_deformable_plain },
+	{ "_contrib_ModulatedDeformableConvolution", 0, "workspace im2col_step", import_deformable_masked },
 	{ "Deconvolution", 0, "workspace cudnn_tune cudnn_off", import_deconvolution },
 	{ "FullyConnected", 0, "", import_fully_connected },
 	{ "Pooling", 0, "cudnn_off", import_pooling },

@@ -1,4 +1,5 @@
 /* Rows that read images at computed places: grids, and torchvision's regions. */
+#include "frontend/node/deform_conv.h"
 #include "frontend/node/grid_sample.h"
 #include "frontend/node/roi_align.h"
 #include "frontend/pytorch/aten.h"
@@ -74,6 +75,38 @@ static void import_roi_align(Aten *n)
 		aten_set(n, node_roi_align(v, x, node_new_item(v, places), which, &r));
 }
 
+static void import_deform_conv(Aten *n)
+{
+	Visit *v = n->v;
+	static const char *const names[] = { "stride_h", "stride_w", "pad_h", "pad_w", "dilation_h", "dilation_w" };
+	int64_t at[6];
+	DeformConv c = { .x = aten_value(n, "input"),
+		.w = aten_value(n, "weight"),
+		.offset = aten_value(n, "offset"),
+		.b = aten_value(n, "bias"),
+		.mask = aten_value(n, "mask"),
+		.groups = aten_int(n, "groups"),
+		.moved = aten_int(n, "offset_groups"),
+		.windows = { .n = 2 } };
+	Shape w = aten_shape(n, "weight");
+	for (int k = 0; k < 6; k++) {
+		at[k] = aten_int(n, names[k]);
+		bool pad = k == 2 || k == 3;
+		if (node_ok(v) && (at[k] < (pad ? 0 : 1) || at[k] > INT32_MAX))
+			node_fail(v, ERR_INPUT, "its %s is %lld", names[k], (long long)at[k]);
+	}
+	for (int d = 0; d < 2; d++) {
+		c.windows.kernel[d] = w.rank == 4 ? w.dim[2 + d] : 1;
+		c.windows.stride[d] = at[d];
+		c.windows.pads[d] = c.windows.pads[2 + d] = at[2 + d];
+		c.windows.dilation[d] = at[4 + d];
+	}
+	if (!aten_flag(n, "use_mask"))
+		c.mask = DAG_NONE;
+	if (node_ok(v))
+		aten_set(n, node_deform_conv(v, &c));
+}
+
 #define GRID "input:T grid:T interpolation_mode:i padding_mode:i align_corners:b"
 
 const AtenRow torch_vision_rows[] = {
@@ -84,5 +117,10 @@ const AtenRow torch_vision_rows[] = {
 	{ "torchvision::roi_align",
 		"input:T rois:T spatial_scale:f pooled_height:i pooled_width:i sampling_ratio:i aligned:b=False",
 		import_roi_align, 0 },
+	{ "torchvision::deform_conv2d",
+		"input:T weight:T offset:T mask:T bias:T stride_h:i stride_w:i pad_h:i pad_w:i dilation_h:i dilation_w:i "
+	    "groups:i "
+		"offset_groups:i use_mask:b",
+		import_deform_conv, 0 },
 	{ NULL, NULL, NULL, 0 },
 };
