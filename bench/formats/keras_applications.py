@@ -51,6 +51,8 @@ def run(dlc, model, name_in, name_out, x, folder):
 
 
 def count_moves(dlc, model):
-    """Moves of layout in the plan."""
+    """Steps of the plan that only move elements, and of these the moves of layout at inputs and results."""
     plan = subprocess.run([dlc, "show", model, "--stage=plan"], capture_output=True, text=True).stdout
-    return len(re.findall(r"\((?:transpose|reshape|identity)|^\d+ copy", plan, re.M))
+    edges = re.search(r"^layout moves (\d+) of inputs, (\d+) of outputs", plan, re.M)
+    steps = len(re.findall(r"^\d+ .*\((?:transpose|reshape|identity|pad) |^\d+ copy", plan, re.M))
+    return f"{steps} moves, {edges[1]} of inputs, {edges[2]} of outputs"

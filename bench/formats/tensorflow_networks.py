@@ -37,6 +37,6 @@ for name, size, net, x in make(word, rng):
         moves = count_moves(dlc, f"{folder}/saved")
         bad += any(isinstance(y, str) or not np.abs(y - want).max() <= 1e-4 * np.abs(want).max() for y in (saved_y,
             frozen_y))
-        print(f"{name} {size}: SavedModel {shown(saved_y, want)}, frozen {shown(frozen_y, want)}, {moves} moves",
+        print(f"{name} {size}: SavedModel {shown(saved_y, want)}, frozen {shown(frozen_y, want)}, {moves}",
             flush=True)
 sys.exit(bad > 0)

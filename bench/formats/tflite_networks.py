@@ -63,13 +63,13 @@ for name, size, net, x in make(word, rng):
                 bad += 1
             elif how == "f32":
                 error = np.abs(y - want).max() / np.abs(want).max()
-                line += f" f32 {error:.1e}, {moves} moves;"
+                line += f" f32 {error:.1e}, {moves};"
                 bad += not error <= 1e-4
             else:
                 other = np.abs(lite(model, x, True)[0] - want).max() / step if step else 0
                 apart = np.abs(y - want).max() / step if step else np.abs(y - want).max()
                 equal = np.mean(np.abs(y - want) < step / 2) if step else 0
-                line += f" int8 {apart:.0f} steps (reference {other:.0f}), {equal:.0%} equal, {moves} moves"
+                line += f" int8 {apart:.0f} steps (reference {other:.0f}), {equal:.0%} equal, {moves}"
                 bad += not apart <= max(3, 2 * other)
     print(line, flush=True)
 sys.exit(bad > 0)
