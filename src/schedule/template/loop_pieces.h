@@ -18,4 +18,10 @@ bool loop_pieces_fit(const Nest *n, int axis, int64_t lanes);
 /* Steps that make each piece a loop of its own: with lanes, or one shorter vector. */
 void loop_pieces_steps(Sketch *s, const Nest *n, int64_t lanes, bool overlap);
 
+/* Its first and its last part of `size` elements become code of their own. */
+void loop_cut_ends(Sketch *s, const Axis *x, int64_t size);
+
+/* The same of what is left behind its last whole part. */
+void loop_cut_tail(Sketch *s, const Axis *x, int64_t size);
+
 #endif

@@ -274,19 +274,6 @@ static bool has_tail(const Sketch *s, const Nest *n, Part p, bool overlap)
 		p.size < n->axis[p.axis].extent && n->axis[p.axis].extent % p.size != 0 && !(overlap && may_overlap(n, p));
 }
 
-static void cut_tail(Sketch *s, const Axis *x, int64_t size)
-{
-	sketch_step(s, "cut %s.o %lld", x->name, (long long)(x->extent / size));
-}
-
-static void cut_ends(Sketch *s, const Axis *x, int64_t size)
-{
-	int64_t tiles = (x->extent + size - 1) / size;
-	sketch_step(s, "cut %s.o 1", x->name);
-	if (tiles > 2)
-		sketch_step(s, "cut %s.o.2 %lld", x->name, (long long)(tiles - 2));
-}
-
 static void schedule_nest(Sketch *s, const Nest *n)
 {
 	if (schedule_one(s, n))
@@ -305,11 +292,17 @@ static void schedule_nest(Sketch *s, const Nest *n)
 	const TileAxis *innermost = reductions > 1 && !tile_outside ? choose_window(s, n, vec, tile) : NULL;
 	last_reduce = innermost != NULL ? innermost->name : last_reduce;
 	bool unroll = (tile.axis >= 0 || last_reduce != NULL) && ask_flag(s, n, "unroll", true);
-	bool overlap = (may_overlap(n, vec) || may_overlap(n, tile)) && ask_flag(s, n, "overlap", true);
+	bool laps = may_overlap(n, vec) || may_overlap(n, tile);
+	bool overlap = laps && ask_flag(s, n, "overlap", true);
+	if (laps && n->asks && n->across >= 0)
+		sketch_opens(s); /* parts that overlap have no tail */
 	bool bends = tile.axis < 0 && vec.axis >= 0 && loop_pieces_fit(n, vec.axis, vec.size);
 	bool pieces = bends && ask_flag(s, n, "pieces", true);
-	bool ends = has_ends(s, n, tile) && ask_flag(s, n, "ends", true);
-	bool vec_tail = !pieces && has_tail(s, n, vec, overlap), tile_tail = has_tail(s, n, tile, overlap);
+	if (bends && n->asks && has_tail(s, n, vec, overlap))
+		sketch_opens(s);
+	bool guarded = has_ends(s, n, tile), ends = guarded && ask_flag(s, n, "ends", true);
+	bool vec_tail = !guarded && !pieces && has_tail(s, n, vec, overlap);
+	bool tile_tail = !guarded && has_tail(s, n, tile, overlap);
 	bool tail = (vec_tail || tile_tail) && ask_flag(s, n, "ends", true);
 	if (pieces)
 		vec.axis = -1;
@@ -355,11 +348,11 @@ static void schedule_nest(Sketch *s, const Nest *n)
 	if (pieces)
 		loop_pieces_steps(s, n, vec.size, n->again);
 	if (ends)
-		cut_ends(s, &n->axis[tile.axis], tile.size);
+		loop_cut_ends(s, &n->axis[tile.axis], tile.size);
 	if (tail && vec_tail)
-		cut_tail(s, &n->axis[vec.axis], vec.size);
+		loop_cut_tail(s, &n->axis[vec.axis], vec.size);
 	if (tail && tile_tail)
-		cut_tail(s, &n->axis[tile.axis], tile.size);
+		loop_cut_tail(s, &n->axis[tile.axis], tile.size);
 	if (target_has_blocks(s->target))
 		device_bind_lone(s, order, outside, count);
 }
