@@ -204,6 +204,12 @@ static void list_space(Recorder *r, bool generated, int draw, int most)
 	list_configs(r);
 }
 
+static bool same_target(const Target *a, const Target *b)
+{
+	Hash x = target_id(a), y = target_id(b);
+	return memcmp(&x, &y, sizeof x) == 0;
+}
+
 /* Goes on with what an earlier run has listed and recorded; false: there is none. */
 static bool take_over(Recorder *r, const char *path)
 {
@@ -216,10 +222,9 @@ static bool take_over(Recorder *r, const char *path)
 		!recorded_parse(r->arena, path, (const char *)file.at, file.n, &old, &err))
 		die(&err);
 	if ((old.epoch != r->out.epoch || strcmp(old.machine, r->out.machine) != 0 ||
-			strcmp(old.task->text, r->out.task->text) != 0) &&
-		!fail(&err, ERR_INPUT, path, "is of another Task, another epoch or another machine: remove it first"))
+			strcmp(old.task->text, r->out.task->text) != 0 || !same_target(&old.target, &r->out.target)) &&
+		!fail(&err, ERR_INPUT, path, "is of another Task, target, epoch or machine: remove it first"))
 		die(&err);
-	old.target = r->out.target;
 	r->out = old;
 	for (int i = 0; i < old.n; i++) {
 		if (old.run[i].times > 0 && (r->best_ns == 0 || (double)old.run[i].median_ns < r->best_ns))

@@ -30,21 +30,26 @@ static bool is_never_negative(const Dag *d, int value)
 	switch (c->op) {
 	case OP_relu:
 	case OP_sigmoid:
-	case OP_abs:
 	case OP_exp: return true;
-	case OP_clip: return c->nin == 1 && op_float(c, "lo") >= 0;
+	case OP_abs: return dtype_is_float(x->type); /* the least integer is its own */
+	case OP_clip: return c->nin == 1 && op_float(c, "lo") >= 0 && op_float(c, "hi") >= 0;
 	default: return false;
 	}
 }
 
-/* Each window has an element of the image: a maximum over it alone is the same. */
-static bool windows_reach(const OpCall *pool, const int64_t *pads, int spatial)
+/*
+ * Each window has an element of the image: a maximum over it alone is the same. With pads shorter than a window it
+ * reaches the image, and an image as long as a step between taps is not stepped over.
+ */
+static bool windows_reach(const OpCall *pool, const int64_t *image, const int64_t *pads, int spatial)
 {
 	int nkernel, nstep;
 	const int64_t *kernel = op_ints(pool, "kernel", &nkernel), *step = op_ints(pool, "dilations", &nstep);
-	for (int k = 0; k < 2 * spatial; k++)
-		if (pads[k] >= (kernel[k % spatial] - 1) * (nstep > 0 ? step[k % spatial] : 1) + 1)
+	for (int k = 0; k < 2 * spatial; k++) {
+		int64_t between = nstep > 0 ? step[k % spatial] : 1;
+		if (pads[k] >= (kernel[k % spatial] - 1) * between + 1 || image[k % spatial] < between)
 			return false;
+	}
 	return true;
 }
 
@@ -65,7 +70,7 @@ static bool may_take(const Dag *d, const OpCall *c, const OpCall *pad, const int
 	switch (c->op) {
 	case OP_conv: return value == (double)op_int(c, "border");
 	case OP_max_pool:
-		return windows_reach(c, pads, spatial) && op_int(c, "ceil") == 0 &&
+		return windows_reach(c, d->value.at[pad->in[0]].shape.dim + 2, pads, spatial) && op_int(c, "ceil") == 0 &&
 		       (value == -INFINITY || (value == 0 && is_never_negative(d, pad->in[0])));
 	case OP_avg_pool:
 		return value == 0 && op_int(c, "ceil") == 0 && (op_int(c, "count_pad") != 0 || all_zero(c, "pads"));

@@ -1,7 +1,8 @@
 /*
  * Expressions: pure ones at the place of their level, the others at the end of the current block. The memo has a
  * value for each expression known here. An entry ends with the level, basic block, statement, or mask that it
- * belongs to. A value read from memory is good until a store to memory.
+ * belongs to; on CPUs the arms of a branch begin with what its condition loaded. A value read from memory is good
+ * until a store to memory.
  *
  * The emitter keeps the loaded values used last, as many as there are registers beside the block's accumulators.
  * The others are loaded again, which costs nothing beside an fma. A fence, which makes no instruction, hides from

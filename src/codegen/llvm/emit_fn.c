@@ -132,7 +132,7 @@ static void parameters(Emit *e)
 	emit_bind(e, ir_name(e->ir, LOWER_THREAD), I64, thread);
 }
 
-/* A list under the facts `env`. What is loaded is still known there: its block is reached from this one alone. */
+/* A list under the facts `env`. It knows what is loaded, unless the caller has forgotten it: a branch's arms do. */
 static bool list_under(Emit *e, const Range *env, const Stmt *s)
 {
 	const Range *outer = e->env;

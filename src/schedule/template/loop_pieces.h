@@ -1,6 +1,6 @@
 /*
- * Pieces of an axis along which all indices and conditions of a nest go in equal steps, as the inside of a padded row
- * and its borders. Code of its own for each piece has neither conditions nor gathers there.
+ * Parts of an axis that are code of their own: its ends, and pieces along which all indices and conditions of a nest go
+ * in equal steps, as the inside of a padded row and its borders. A piece has neither conditions nor gathers.
  */
 #ifndef SCHEDULE_TEMPLATE_LOOP_PIECES_H
 #define SCHEDULE_TEMPLATE_LOOP_PIECES_H

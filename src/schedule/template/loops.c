@@ -2,7 +2,8 @@
  * The generated space: what can be done with any nest of loops, whatever operator it came from.
  * For each nest over one block: which spatial loop becomes the vector and how wide, which other
  * spatial loop is tiled and by how much, whether the tile lies inside or outside the reduction, whether the last part
- * of an axis overlaps the one before it, and what is unrolled.  It knows loops and iterator kinds, no operator.  Chains
+ * of an axis overlaps the one before it, whether ends and pieces of an axis (loop_pieces.h) are code of their own, and
+ * what is unrolled.  It knows loops and iterator kinds, no operator.  Chains
  * of elementwise nests become one nest first, so that no value between them is stored.  Spatial loops that go along one
  * run of memory in every access become one loop: rows of 56 leave half of a vector of 16 lanes empty, images of 3136 do
  * not.
@@ -288,7 +289,10 @@ static void schedule_nest(Sketch *s, const Nest *n)
 	}
 	last_reduce = reductions > 1 ? last_reduce : NULL;
 	Part vec = choose_vector(s, n), tile = choose_tile(s, n, vec.axis);
-	bool tile_outside = tile.axis >= 0 && n->reduces && ask_flag(s, n, "outside", false);
+	bool tiled_sums = tile.axis >= 0 && n->reduces;
+	bool tile_outside = tiled_sums && ask_flag(s, n, "outside", false);
+	if (tiled_sums && n->asks && reductions > 1 && window_axis(n, tile) >= 0)
+		sketch_opens(s);
 	const TileAxis *innermost = reductions > 1 && !tile_outside ? choose_window(s, n, vec, tile) : NULL;
 	last_reduce = innermost != NULL ? innermost->name : last_reduce;
 	bool unroll = (tile.axis >= 0 || last_reduce != NULL) && ask_flag(s, n, "unroll", true);
@@ -300,9 +304,8 @@ static void schedule_nest(Sketch *s, const Nest *n)
 	bool pieces = bends && ask_flag(s, n, "pieces", true);
 	if (bends && n->asks && has_tail(s, n, vec, overlap))
 		sketch_opens(s);
-	bool guarded = has_ends(s, n, tile), ends = guarded && ask_flag(s, n, "ends", true);
-	bool vec_tail = !guarded && !pieces && has_tail(s, n, vec, overlap);
-	bool tile_tail = !guarded && has_tail(s, n, tile, overlap);
+	bool ends = has_ends(s, n, tile) && ask_flag(s, n, "ends", true); /* of sums; a tail is a transpose's */
+	bool vec_tail = !pieces && has_tail(s, n, vec, overlap), tile_tail = has_tail(s, n, tile, overlap);
 	bool tail = (vec_tail || tile_tail) && ask_flag(s, n, "ends", true);
 	if (pieces)
 		vec.axis = -1;
