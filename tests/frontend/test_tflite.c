@@ -3,6 +3,7 @@
  * with which sentence, damaged files.
  */
 #include "beside_onnx.h"
+#include "frontend/tflite/model.h"
 #include "tflite_text.h"
 
 #include "tflite_become.inc"
@@ -153,6 +154,47 @@ START_TEST(tensors_that_share_data)
 }
 END_TEST
 
+/* n subgraphs behind the first one are one table; it has m tensors, which are one table called x. */
+static Bytes shared_subgraphs(Arena *a, size_t n, size_t m)
+{
+	Lite l = { .arena = a };
+	lite_put(&l, "\0\0\0\0TFL3", 8);
+	size_t root = lite_table(&l, 0, 5);
+	lite_set(&l, 0, root, 4);
+	lite_number(&l, root, 0, 3, 4);
+	lite_number(&l, lite_table(&l, lite_vector(&l, lite_field(&l, root, 1), 1, 4), 4), 3, lite_code("WHILE"), 4);
+	size_t graphs = lite_vector(&l, lite_field(&l, root, 2), n + 1, 4), first = lite_table(&l, graphs, 5);
+	size_t ops = lite_vector(&l, lite_field(&l, first, 3), n, 4);
+	for (size_t k = 0; k < n; k++) {
+		size_t op = lite_table(&l, ops + 4 * k, 5), options = lite_table(&l, lite_field(&l, op, 4), 2);
+		lite_number(&l, options, 0, (int64_t)k + 1, 4);
+		lite_number(&l, options, 1, (int64_t)k + 1, 4);
+	}
+	size_t inner = lite_table(&l, graphs + 4, 5);
+	for (size_t k = 2; k <= n; k++)
+		lite_set(&l, graphs + 4 * k, inner - (graphs + 4 * k), 4);
+	size_t tensors = lite_vector(&l, lite_field(&l, inner, 0), m, 4), t = lite_table(&l, tensors, 8);
+	for (size_t k = 1; k < m; k++)
+		lite_set(&l, tensors + 4 * k, t - (tensors + 4 * k), 4);
+	lite_text(&l, lite_field(&l, t, 3), "x");
+	return (Bytes){ l.out.at, l.out.n };
+}
+
+/* What is read from a small file stays small, also where its tables are shared. */
+START_TEST(memory_is_bounded)
+{
+	Arena *tmp = arena_new(), *a = arena_new();
+	Err err = { 0 };
+	TfliteFile f = { 0 };
+	Bytes b = _i == 0 ? shared_subgraphs(tmp, 100, 5000) : shared_subgraphs(tmp, 600, 4);
+	bool read = tflite_read(a, b, &f, &err) && tflite_graphs(a, &f, &err);
+	ck_assert_int_eq(read, _i > 0);
+	ck_assert_msg(arena_used(a) < 200 * b.n, "file %d: %zu bytes become %zu", _i, b.n, arena_used(a));
+	arena_free(a);
+	arena_free(tmp);
+}
+END_TEST
+
 /* ---- damage */
 
 static const char whole[] =
@@ -218,6 +260,7 @@ int main(void)
 	tcase_add_test(tc, files_that_lie);
 	tcase_add_test(tc, tables_that_overlap);
 	tcase_add_test(tc, tensors_that_share_data);
+	tcase_add_loop_test(tc, memory_is_bounded, 0, 2);
 	tcase_add_test(tc, damaged_models);
 	return run_suite("tflite", tc);
 }

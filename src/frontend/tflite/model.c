@@ -206,17 +206,6 @@ static bool read_operator(Reader *r, const FlatTable *t, TfliteOperator *op)
 
 /* ---- tensors */
 
-/* A name that no tensor has yet. */
-static const char *own_name(Reader *r, const char *name, int k)
-{
-	if (name[0] == 0)
-		name = arena_printf(r->arena, "tensor%d", k);
-	while (names_taken(r->names, name))
-		name = arena_printf(r->arena, "%s_%d", name, k);
-	names_bind(r->names, name, k);
-	return name;
-}
-
 static bool read_shape(Reader *r, const FlatTable *t, TfliteTensor *out)
 {
 	FlatVector v = flat_vector(&r->flat, t, 0, 4), open = flat_vector(&r->flat, t, 7, 4);
@@ -334,7 +323,8 @@ static bool read_data(Reader *r, int64_t buffer, TfliteTensor *out)
 static bool read_tensor(Reader *r, const FlatTable *t, int k, TfliteTensor *out)
 {
 	Flat *f = &r->flat;
-	out->name = own_name(r, flat_text(r->arena, f, t, 3), k);
+	const char *name = flat_text(r->arena, f, t, 3);
+	out->name = names_give(r->names, name[0] != 0 ? name : arena_printf(r->arena, "tensor%d", k));
 	out->code = flat_int(f, t, 1, FLAT_I8, 0);
 	out->typed = out->code >= 0 && out->code < TYPES && types[out->code].type.bits > 0;
 	out->type = out->typed ? types[out->code].type : F32;
