@@ -128,9 +128,10 @@ static NodeValue value_of(Arena *a, const TfliteTensor *t)
 
 /*
  * Constants, also those of no elements, which have no data, and states, which begin as zeros. A file does not grow with
- * its states, so all together are limited.
+ * its states, so all together are limited. A loop carries the states of its body from one iteration to the next, which
+ * a constant cannot: only the first subgraph, `outer`, may read states.
  */
-static bool add_weights(Walk *w, const bool *read, const bool *made, NodeGraph *g, Err *err)
+static bool add_weights(Walk *w, bool outer, const bool *read, const bool *made, NodeGraph *g, Err *err)
 {
 	const TfliteModel *m = w->model;
 	VEC(NodeTensor) list = { 0 };
@@ -143,6 +144,11 @@ static bool add_weights(Walk *w, const bool *read, const bool *made, NodeGraph *
 			continue;
 		if (t->refused != NULL)
 			return fail(err, ERR_UNSUPPORTED, NULL, "tensor '%.100s' %s", t->name, t->refused);
+		if (t->variable && !outer)
+			return fail(err, ERR_UNSUPPORTED, NULL,
+				"tensor '%.100s' is a variable of a subgraph that IF or WHILE runs; dlc takes variables of the first "
+				"subgraph only: make it an input and a result of the operator",
+				t->name);
 		if (data == NULL) {
 			int64_t n = shape_elements(t->shape);
 			if (n < 0 || n > NODE_COUNTED - zeros)
@@ -159,7 +165,7 @@ static bool add_weights(Walk *w, const bool *read, const bool *made, NodeGraph *
 	return true;
 }
 
-static bool make_graph(Arena *a, const TfliteModel *m, NodeGraph *out, Err *err)
+static bool make_graph(Arena *a, const TfliteModel *m, bool outer, NodeGraph *out, Err *err)
 {
 	Walk w = { .arena = a, .model = m, .real = arena_array(a, const char *, m->ntensor + 1) };
 	bool *read = arena_array(a, bool, m->ntensor + 1), *made = arena_array(a, bool, m->ntensor + 1);
@@ -187,7 +193,7 @@ static bool make_graph(Arena *a, const TfliteModel *m, NodeGraph *out, Err *err)
 		.nin = (size_t)m->nin,
 		.out = result,
 		.nout = (size_t)m->nout };
-	return add_weights(&w, read, made, out, err);
+	return add_weights(&w, outer, read, made, out, err);
 }
 
 /* Counts nodes of a subgraph with those of all that it runs, as often as they are looked through. */
@@ -215,7 +221,7 @@ static bool count_nodes(const TfliteFile *f, int64_t *count, size_t k, int depth
 bool tflite_graphs(Arena *a, TfliteFile *file, Err *err)
 {
 	for (size_t k = 0; k < file->n; k++)
-		if (file->model[k].read && !make_graph(a, &file->model[k], &file->graph[k], err))
+		if (file->model[k].read && !make_graph(a, &file->model[k], k == 0, &file->graph[k], err))
 			return false;
 	return count_nodes(file, arena_array(a, int64_t, file->n), 0, 0, err);
 }
