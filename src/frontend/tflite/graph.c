@@ -12,7 +12,7 @@ enum { MOST_DEPTH = 16, MOST_NODES = 1 << 18 }; /* of subgraphs in each other, a
 typedef struct Walk {
 	Arena *arena;
 	const TfliteModel *model;
-	const char **real; /* the dequantised value of each tensor, so far */
+	const char **real, **exact; /* of each tensor, so far: its dequantised value; its result before it is quantised */
 	VEC(NodeDef) node;
 } Walk;
 
@@ -88,7 +88,10 @@ static void add_operator(Walk *w, const TfliteOperator *op)
 		in[k] = name_of(w, op->in[k], real);
 	for (int k = 0; k < op->nout; k++) {
 		const TfliteTensor *t = &w->model->tensor[op->out[k]];
-		out[k] = real && is_codes(t) ? arena_printf(a, "%s/exact", t->name) : t->name;
+		const char **exact = &w->exact[op->out[k]];
+		if (real && is_codes(t) && *exact == NULL)
+			*exact = arena_printf(a, "%s/exact", t->name);
+		out[k] = real && is_codes(t) ? *exact : t->name;
 	}
 	vec_push(a, &w->node,
 		((NodeDef){ .name = op->nout > 0 ? w->model->tensor[op->out[0]].name : "",
@@ -167,7 +170,10 @@ static bool add_weights(Walk *w, bool outer, const bool *read, const bool *made,
 
 static bool make_graph(Arena *a, const TfliteModel *m, bool outer, NodeGraph *out, Err *err)
 {
-	Walk w = { .arena = a, .model = m, .real = arena_array(a, const char *, m->ntensor + 1) };
+	Walk w = { .arena = a,
+		.model = m,
+		.real = arena_array(a, const char *, m->ntensor + 1),
+		.exact = arena_array(a, const char *, m->ntensor + 1) };
 	bool *read = arena_array(a, bool, m->ntensor + 1), *made = arena_array(a, bool, m->ntensor + 1);
 	NodeValue *in = arena_array(a, NodeValue, m->nin + 1), *result = arena_array(a, NodeValue, m->nout + 1);
 	for (size_t k = 0; k < m->nop; k++) {
