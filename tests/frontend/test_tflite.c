@@ -214,6 +214,25 @@ START_TEST(memory_is_bounded)
 }
 END_TEST
 
+/* Subgraphs without nodes bind their weights at each look. */
+START_TEST(looks_are_counted)
+{
+	enum { DEEP = 15 };
+	Arena *a = arena_new();
+	Text all = { .arena = a };
+	Err err = { 0 };
+	for (int k = 0; k < DEEP; k++)
+		text_add(&all, "graph %d\nin c bool\nin x f32 3\nIF c,c,x -> y then_branch=%d else_branch=%d\nout y\n", k,
+			k + 1, k + 1);
+	text_add(&all, "graph %d\nin c bool\nin x f32 3\nout x\n", DEEP);
+	for (int k = 0; k < 10; k++)
+		text_add(&all, "const w%d f32 3 = 1\nout w%d\n", k, k);
+	check_sentence("a ladder", load_lite(a, text_str(&all), &err), &err,
+		"its subgraphs have more than 262144 nodes, weights, inputs and results");
+	arena_free(a);
+}
+END_TEST
+
 /* ---- damage */
 
 static const char whole[] =
@@ -280,6 +299,7 @@ int main(void)
 	tcase_add_test(tc, tables_that_overlap);
 	tcase_add_test(tc, tensors_that_share_data);
 	tcase_add_loop_test(tc, memory_is_bounded, 0, 3);
+	tcase_add_test(tc, looks_are_counted);
 	tcase_add_test(tc, damaged_models);
 	return run_suite("tflite", tc);
 }

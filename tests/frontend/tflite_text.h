@@ -22,7 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LITE_MOST = 64, LITE_GRAPHS = 4 };
+enum { LITE_MOST = 64, LITE_GRAPHS = 16 };
 
 /* ---- FlatBuffers, written forwards: a table's slots are pointed at what comes later */
 

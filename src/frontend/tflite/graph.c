@@ -7,7 +7,8 @@
 
 #include <string.h>
 
-enum { MOST_DEPTH = 16, MOST_NODES = 1 << 18 }; /* of subgraphs in each other, as frontend/node/traverse.c has them */
+/* How deep subgraphs run each other, as frontend/node/traverse.c has it; what all their looks bind together. */
+enum { MOST_DEPTH = 16, MOST_PARTS = 1 << 18 };
 
 typedef struct Walk {
 	Arena *arena;
@@ -202,10 +203,19 @@ static bool make_graph(Arena *a, const TfliteModel *m, bool outer, NodeGraph *ou
 	return add_weights(&w, outer, read, made, out, err);
 }
 
-/* Counts nodes of a subgraph with those of all that it runs, as often as they are looked through. */
-static bool count_nodes(const TfliteFile *f, int64_t *count, size_t k, int depth, Err *err)
+/* What a look through one subgraph binds: nodes with what they read and make, weights, inputs and results. */
+static int64_t count_own(const NodeGraph *g)
 {
-	int64_t n = (int64_t)f->graph[k].nnode;
+	size_t n = g->nnode + g->nweight + g->nin + g->nout;
+	for (size_t k = 0; k < g->nnode; k++)
+		n += g->node[k].nin + g->node[k].nout;
+	return (int64_t)n;
+}
+
+/* Counts the parts of a subgraph with those of all that it runs, as often as they are looked through. */
+static bool count_parts(const TfliteFile *f, int64_t *count, size_t k, int depth, Err *err)
+{
+	int64_t n = count_own(&f->graph[k]);
 	if (depth > MOST_DEPTH)
 		return fail(err, ERR_UNSUPPORTED, NULL, "its subgraphs run each other more than %d deep", MOST_DEPTH);
 	for (size_t i = 0; i < f->graph[k].nnode; i++)
@@ -214,11 +224,14 @@ static bool count_nodes(const TfliteFile *f, int64_t *count, size_t k, int depth
 			if (at->kind != NODE_GRAPH)
 				continue;
 			size_t inner = (size_t)(at->graph - f->graph);
-			if (count[inner] == 0 && !count_nodes(f, count, inner, depth + 1, err))
+			if (count[inner] == 0 && !count_parts(f, count, inner, depth + 1, err))
 				return false;
 			n += count[inner];
-			if (n > MOST_NODES)
-				return fail(err, ERR_UNSUPPORTED, NULL, "its subgraphs have more than %d nodes", MOST_NODES);
+			if (n > MOST_PARTS)
+				return fail(err, ERR_UNSUPPORTED, NULL,
+					"its subgraphs have more than %d nodes, weights, inputs and results, counted for each operator "
+					"that runs them",
+					MOST_PARTS);
 		}
 	count[k] = n > 0 ? n : 1;
 	return true;
@@ -229,5 +242,5 @@ bool tflite_graphs(Arena *a, TfliteFile *file, Err *err)
 	for (size_t k = 0; k < file->n; k++)
 		if (file->model[k].read && !make_graph(a, &file->model[k], k == 0, &file->graph[k], err))
 			return false;
-	return count_nodes(file, arena_array(a, int64_t, file->n), 0, 0, err);
+	return count_parts(file, arena_array(a, int64_t, file->n), 0, 0, err);
 }
