@@ -73,6 +73,10 @@ static const struct {
 	{ FORWARD("    y = torch.mul(x, 2)\n    _0 = torch.neg_(torch.float(torch.contiguous(torch.to(y, 6))))\n"
 			  "    _1 = torch.abs_(torch.type_as(torch.as_tensor(y), x))\n    return y\n"),
 		{ "_0: f32[2,6] = neg(y)", "output: f32[2,6] = abs(_0)" } },
+	/* what changes nothing is no write */
+	{ FORWARD("    y = torch.mul(x, 2)\n    v = torch.unfold(y, 1, 2, 2)\n    _0 = torch.dropout_(y, 0.5, False)\n"
+			  "    return v\n"),
+		{ "f32[2,3,2]" } },
 	{ FORWARD("    y = torch.reshape(torch.mul(torch.t(x), 2), [6, 1, 2])\n    _0 = torch.neg_(y)\n    return y\n"),
 		{ "neg(", "f32[6,1,2]" } },
 	{ FORWARD("    y, z, = torch.meshgrid([torch.select(x, 0, 0), torch.select(x, 0, 1)])\n"

@@ -172,7 +172,7 @@ static bool match(Aten *n, const AtenIn *in)
 static void put_in_place(Aten *n)
 {
 	TorchValue self = n->arg[0].value, y = n->result;
-	if (!node_ok(n->v) || self.kind != TORCH_TENSOR || y.kind != TORCH_TENSOR)
+	if (!node_ok(n->v) || self.kind != TORCH_TENSOR || y.kind != TORCH_TENSOR || y.tensor == self.tensor)
 		return;
 	int value = torch_value(n->v, y.tensor);
 	torch_write(n->v, self.tensor, value);
