@@ -83,6 +83,7 @@ static const struct {
 			  "    _0 = torch.zero_(x)\n    return torch.add(y, z)\n"),
 		{ "output.slice: f32[1,6] = slice(_0)", "f32[6,6]" } },
 	{ FORWARD("    return torch.as_strided(x, [2, 2], [1, 3], 1)\n"), { "i64[2,2] = {1, 4, 2, 5}", "= gather(" } },
+	{ FORWARD("    return torch.as_strided(x, [1, 2], [9223372036854775807, 3], 1)\n"), { "i64[1,2] = {1, 4}" } },
 	{ FORWARD("    return torch.logcumsumexp(x, 1)\n"), { "bool[6,6]", "reduce_max(", "output: f32[2,6] = reshape(" } },
 	{ FORWARD("    return torch.equal(x, x)\n"), { "output: bool[] = cast" } },
 	{ FORWARD("    return torch.float_power(x, 2)\n"), { "output: f64[2,6]" } },
@@ -133,13 +134,16 @@ END_TEST
 
 /* ---- tensors of one storage, and a program that runs twice */
 
-#define STORED(name, offset, size) \
+#define PLACED(name, offset, size, stride) \
 	"X\x01\0\0\0" name "ctorch._utils\n_rebuild_tensor_v2\n((X\x07\0\0\0storagectorch\nFloatStorage\nX\x01\0\0\0" \
-	"0X\x03\0\0\0cpuK\x06tQK" offset "K" size "\x85K\x01\x85\x89}tR"
+	"0X\x03\0\0\0cpuK\x06tQK" offset size stride "\x89}tR"
+#define STORED(name, offset, size) PLACED(name, offset, "K" size "\x85", "K\x01\x85")
+/* Places 1, 3 and 5 in a row whose stride is the largest number. */
+#define FAR PLACED("f", "\x01", "K\x01K\x03\x86", "\x8a\x08\xff\xff\xff\xff\xff\xff\xff\x7fK\x02\x86")
 
 static Dag *load_stored(Arena *a, const char *body, Err *err)
 {
-	static const char pickle[] = HOLDS(STORED("a", "\0", "\x06") STORED("b", "\x02", "\x03"));
+	static const char pickle[] = HOLDS(STORED("a", "\0", "\x06") STORED("b", "\x02", "\x03") FAR);
 	static const float six[] = { 0, 1, 2, 3, 4, 5 };
 	char code[600];
 	snprintf(code, sizeof code, FORWARD("%s"), body);
@@ -165,6 +169,17 @@ START_TEST(saved_tensors_share_elements)
 	Err err = { 0 };
 	Dag *d = load_stored(a, "    return torch.add(torch.add(x, self.a), torch.sum(self.b))\n", &err);
 	ck_assert_msg(d != NULL, "%s", err.text);
+	arena_free(a);
+}
+END_TEST
+
+START_TEST(a_dimension_of_one_has_any_stride)
+{
+	Arena *a = arena_new();
+	Err err = { 0 };
+	Dag *d = load_stored(a, "    return torch.add(self.f, torch.slice(x, 0, 0, 3))\n", &err);
+	ck_assert_msg(d != NULL, "%s", err.text);
+	ck_assert_msg(strstr(dag_str(a, d), "f32[1,3] = {1, 3, 5}") != NULL, "%s", dag_str(a, d));
 	arena_free(a);
 }
 END_TEST
@@ -438,6 +453,7 @@ int main(void)
 	tcase_add_loop_test(tc, scripts_become_dags, 0, LEN(scripts));
 	tcase_add_loop_test(tc, scripts_are_refused, 0, LEN(refused));
 	tcase_add_test(tc, saved_tensors_share_elements);
+	tcase_add_test(tc, a_dimension_of_one_has_any_stride);
 	tcase_add_test(tc, a_second_run_begins_anew);
 	tcase_add_loop_test(tc, programs_become_dags, 0, LEN(programs));
 	tcase_add_test(tc, programs_of_version_2_1);

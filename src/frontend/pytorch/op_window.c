@@ -198,7 +198,7 @@ static void import_unfold(Aten *n)
 	aten_give(n, torch_copy_of(v, aten_tensor(n, "self"), node_transpose(v, y, perm)));
 }
 
-/* Elements at places that strides give. Known is where they lie for a whole tensor in row-major order only. */
+/* Elements at places that strides give. Where elements lie is known only for a whole tensor in row-major order. */
 static void import_as_strided(Aten *n)
 {
 	Visit *v = n->v;
@@ -235,10 +235,11 @@ static void import_as_strided(Aten *n)
 	for (int64_t i = 0; i < count; i++) {
 		index[i] = place;
 		for (int k = rank - 1; k >= 0; k--) {
-			place += stride[k];
-			if (++at[k] < size[k])
+			if (++at[k] < size[k]) {
+				place += stride[k];
 				break;
-			place -= stride[k] * size[k];
+			}
+			place -= stride[k] * (size[k] - 1); /* in a dimension of 1 any stride is allowed: it is not read */
 			at[k] = 0;
 		}
 	}

@@ -431,10 +431,11 @@ static void gather(const TorchSaved *s, const unsigned char *from, unsigned char
 	for (int64_t i = 0; i < n; i++) {
 		memcpy(to + (size_t)i * size, from + (size_t)place * size, size);
 		for (int k = s->shape.rank - 1; k >= 0; k--) {
-			place += s->stride[k];
-			if (++at[k] < s->shape.dim[k])
+			if (++at[k] < s->shape.dim[k]) {
+				place += s->stride[k];
 				break;
-			place -= s->stride[k] * s->shape.dim[k];
+			}
+			place -= s->stride[k] * (s->shape.dim[k] - 1);
 			at[k] = 0;
 		}
 	}
