@@ -168,12 +168,19 @@ bool torch_is_plain(Visit *v, TorchTensor *t)
 	return true;
 }
 
+/* A read walks along all that a tensor looks at or is a copy of, so their number has a limit. */
+static void set_depth(Visit *v, TorchTensor *t, const TorchTensor *of)
+{
+	t->depth = of->depth + 1;
+	if (t->depth > MOST_VIEWS)
+		node_fail(v, ERR_UNSUPPORTED, "it is a view or copy of more than %d views or copies", MOST_VIEWS);
+}
+
 TorchValue torch_view(Visit *v, TorchTensor *base, const TorchView *how)
 {
 	TorchTensor *t = arena_new_of(v->im->arena, TorchTensor);
-	*t = (TorchTensor){ .base = base, .view = *how, .depth = base->depth + 1 };
-	if (t->depth > MOST_VIEWS)
-		node_fail(v, ERR_UNSUPPORTED, "it is a view of more than %d views", MOST_VIEWS);
+	*t = (TorchTensor){ .base = base, .view = *how };
+	set_depth(v, t, base);
 	t->item = node_ok(v) ? NULL : nothing(v);
 	torch_item(v, t);
 	return (TorchValue){ .kind = TORCH_TENSOR, .tensor = t };
@@ -223,6 +230,7 @@ TorchValue torch_copy_of(Visit *v, TorchTensor *t, int value)
 {
 	TorchValue x = torch_of(v, value);
 	x.tensor->shares = t;
+	set_depth(v, x.tensor, t);
 	x.tensor->shared_at = root_of(t)->writes;
 	return x;
 }

@@ -82,7 +82,7 @@ struct TorchTensor {
 	const char *name;  /* of a saved one */
 	TorchTensor *base; /* of a view; NULL: the cell has its own elements */
 	TorchView view;
-	int depth;             /* views of views */
+	int depth;             /* views of views, and copies of views or copies */
 	unsigned writes, seen; /* in-place writes to a base; those that a view has seen */
 	/* Where dlc has a copy and PyTorch a view, or perhaps one: */
 	TorchTensor *shares; /* what this one is a copy of */
