@@ -138,12 +138,18 @@ END_TEST
 	"X\x01\0\0\0" name "ctorch._utils\n_rebuild_tensor_v2\n((X\x07\0\0\0storagectorch\nFloatStorage\nX\x01\0\0\0" \
 	"0X\x03\0\0\0cpuK\x06tQK" offset size stride "\x89}tR"
 #define STORED(name, offset, size) PLACED(name, offset, "K" size "\x85", "K\x01\x85")
+#define FOUR(a, b, c, d) "(K" a "K" b "K" c "K" d "t"
+/* Weights [2,1,1,2] of strides (2,2,2,1) and, last channels, (2,1,2,1); [2,2,1,1] of (2,1,2,2). */
+#define WEIGHTS \
+	PLACED("r", "\0", FOUR("\x02", "\x01", "\x01", "\x02"), FOUR("\x02", "\x02", "\x02", "\x01")) \
+	PLACED("d", "\0", FOUR("\x02", "\x01", "\x01", "\x02"), FOUR("\x02", "\x01", "\x02", "\x01")) \
+	PLACED("p", "\0", FOUR("\x02", "\x02", "\x01", "\x01"), FOUR("\x02", "\x01", "\x02", "\x02"))
 /* Places 1, 3 and 5 in a row whose stride is the largest number. */
 #define FAR PLACED("f", "\x01", "K\x01K\x03\x86", "\x8a\x08\xff\xff\xff\xff\xff\xff\xff\x7fK\x02\x86")
 
 static Dag *load_stored(Arena *a, const char *body, Err *err)
 {
-	static const char pickle[] = HOLDS(STORED("a", "\0", "\x06") STORED("b", "\x02", "\x03") FAR);
+	static const char pickle[] = HOLDS(STORED("a", "\0", "\x06") STORED("b", "\x02", "\x03") FAR WEIGHTS);
 	static const float six[] = { 0, 1, 2, 3, 4, 5 };
 	char code[600];
 	snprintf(code, sizeof code, FORWARD("%s"), body);
@@ -180,6 +186,32 @@ START_TEST(a_dimension_of_one_has_any_stride)
 	Dag *d = load_stored(a, "    return torch.add(self.f, torch.slice(x, 0, 0, 3))\n", &err);
 	ck_assert_msg(d != NULL, "%s", err.text);
 	ck_assert_msg(strstr(dag_str(a, d), "f32[1,3] = {1, 3, 5}") != NULL, "%s", dag_str(a, d));
+	arena_free(a);
+}
+END_TEST
+
+/* Channels last by a dimension of 1 alone: PyTorch's result is in that order, so flatten gives a copy there. */
+START_TEST(dimensions_of_one_have_an_order)
+{
+#define CONVOLVE(x, w, groups) \
+	"    y = torch.conv2d(" x ", " w ", None, [1, 1], [0, 0], [1, 1], " groups ")\n    z = torch.flatten(y, 1)\n" \
+	"    _0 = torch.neg_(z)\n    return y\n"
+	static const char *const lost[] = {
+		CONVOLVE("torch.view(x, [1, 2, 1, 3])", "self.d", "2"),
+		CONVOLVE("torch.view(x, [1, 2, 1, 3])", "self.p", "1"),
+		CONVOLVE("torch.permute(torch.view(x, [1, 2, 3, 1]), [0, 3, 1, 2])", "self.r", "1"),
+		CONVOLVE("torch.permute(torch.relu(torch.view(x, [1, 2, 3, 1])), [0, 3, 1, 2])", "self.r", "1"),
+	};
+	Arena *a = arena_new();
+	for (int k = 0; k < LEN(lost); k++) {
+		Err err = { 0 };
+		ck_assert_msg(load_stored(a, lost[k], &err) == NULL, "%s", lost[k]);
+		ck_assert_msg(strstr(err.text, LOST) != NULL, "%s: %s", lost[k], err.text);
+	}
+	Err err = { 0 };
+	Dag *d = load_stored(a, CONVOLVE("torch.view(x, [1, 2, 1, 3])", "self.r", "2"), &err);
+	ck_assert_msg(d != NULL, "%s", err.text);
+	ck_assert_msg(strstr(dag_str(a, d), "output: f32[1,2,1,2] = reshape(_0)") != NULL, "%s", dag_str(a, d));
 	arena_free(a);
 }
 END_TEST
@@ -454,6 +486,7 @@ int main(void)
 	tcase_add_loop_test(tc, scripts_are_refused, 0, LEN(refused));
 	tcase_add_test(tc, saved_tensors_share_elements);
 	tcase_add_test(tc, a_dimension_of_one_has_any_stride);
+	tcase_add_test(tc, dimensions_of_one_have_an_order);
 	tcase_add_test(tc, a_second_run_begins_anew);
 	tcase_add_loop_test(tc, programs_become_dags, 0, LEN(programs));
 	tcase_add_test(tc, programs_of_version_2_1);

@@ -202,7 +202,7 @@ static bool keeps_order(Aten *n, const AtenRow *list)
 		yes |= keeping[k] == list;
 	for (int i = 0; i < n->narg && yes && node_ok(n->v); i++)
 		if (n->arg[i].value.kind == TORCH_TENSOR)
-			yes = torch_is_dense(n->v, n->arg[i].value.tensor);
+			yes = torch_has_dense_strides(n->v, n->arg[i].value.tensor);
 	return yes && !aten_reorders(n);
 }
 

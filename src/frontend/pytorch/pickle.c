@@ -188,15 +188,15 @@ static bool dims(const TorchValue *x, int *rank, int64_t *out)
 	return true;
 }
 
+/* Strides of dimensions of 1 count, too: they move no element, but PyTorch chooses the order of results by them. */
 static bool is_row_major(const TorchSaved *s)
 {
 	int64_t row = 1;
 	for (int k = s->shape.rank - 1; k >= 0; k--) {
-		if (s->shape.dim[k] > 1 && s->stride[k] != row)
+		int64_t n = s->shape.dim[k] > 1 ? s->shape.dim[k] : 1;
+		if (s->stride[k] != row || row > INT64_MAX / n)
 			return false;
-		if (s->shape.dim[k] > 1 && row > INT64_MAX / s->shape.dim[k])
-			return false;
-		row *= s->shape.dim[k] > 1 ? s->shape.dim[k] : 1;
+		row *= n;
 	}
 	return true;
 }

@@ -240,6 +240,17 @@ bool torch_is_dense(Visit *v, TorchTensor *t)
 	return root_of(t)->dense && torch_is_plain(v, t);
 }
 
+bool torch_has_dense_strides(Visit *v, TorchTensor *t)
+{
+	if (!torch_is_dense(v, t))
+		return false;
+	for (; t->base != NULL; t = t->base)
+		for (int k = 0; t->view.kind == VIEW_ORDER && k < torch_shape(v, t->base).rank; k++)
+			if (t->view.order[k] != k)
+				return false;
+	return true;
+}
+
 void torch_write(Visit *v, TorchTensor *t, int value)
 {
 	const Item *it = torch_item(v, t);

@@ -26,6 +26,8 @@ TorchValue torch_reshape(Visit *v, TorchTensor *t, Shape shape);
 TorchValue torch_copy_of(Visit *v, TorchTensor *t, int value);
 /* It is plain, and PyTorch's elements lie so, too. */
 bool torch_is_dense(Visit *v, TorchTensor *t);
+/* So are its strides, those of dimensions of 1 included, by which PyTorch chooses the order of results. */
+bool torch_has_dense_strides(Visit *v, TorchTensor *t);
 /* The cell holds `value` from now on, cast to its type, broadcast to its shape. */
 void torch_write(Visit *v, TorchTensor *t, int value);
 /* Elements start, start + step, .. along an axis replaced. */

@@ -88,7 +88,7 @@ struct TorchTensor {
 	TorchTensor *shares; /* what this one is a copy of */
 	unsigned shared_at;  /* writes to that tensor's base before the copy */
 	TorchTensor *writer; /* a copy of this one that was written */
-	bool dense;          /* PyTorch's elements lie in row-major order, too; false: in an order that is not known */
+	bool dense;          /* PyTorch's strides are row-major, too; false: elements lie in an order that is not known */
 	bool number;         /* a constant that tracing made of a number: it counts as one where types are chosen */
 	int *retype;         /* an input whose type the file does not tell: set to 1 where an index is needed */
 };
