@@ -1,5 +1,5 @@
 /*
- * A convolution whose taps are moved by offsets, as ONNX and torchvision have it. Elements between the taps are
+ * A convolution whose taps are moved by offsets, as ONNX, MXNet and torchvision have it. Elements between the taps are
  * interpolated from their four neighbours, whose channels lie side by side; then the convolution is a product of
  * matrices. A ring of zeros around the input stands for all that lies outside, so that each neighbour has a place.
  */

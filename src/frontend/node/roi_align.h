@@ -1,4 +1,4 @@
-/* Regions of images, read at computed places: RoiAlign as ONNX, Caffe2 and torchvision have it. */
+/* Regions of images, read at computed places: RoiAlign as ONNX, Caffe2, MXNet and torchvision have it. */
 #ifndef FRONTEND_NODE_ROI_ALIGN_H
 #define FRONTEND_NODE_ROI_ALIGN_H
 

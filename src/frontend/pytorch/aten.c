@@ -211,9 +211,9 @@ static bool run(Aten *n, const AtenRow *list, const char *name, bool inplace, To
 	bool dense = keeps_order(n, list);
 	n->row->import(n);
 	check_read(n);
-	TorchTensor *new = n->result.kind == TORCH_TENSOR ? n->result.tensor : NULL;
-	if (new != NULL && dense &&new->base == NULL &&new->shares == NULL)
-		new->dense = true;
+	TorchTensor *made = n->result.kind == TORCH_TENSOR ? n->result.tensor : NULL;
+	if (made != NULL && dense && made->base == NULL && made->shares == NULL)
+		made->dense = true;
 	if (inplace)
 		put_in_place(n);
 	if (node_ok(n->v) && !n->done)
