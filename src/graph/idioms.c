@@ -59,20 +59,6 @@ static bool drop_expands(Edit *e, const OpCall *c)
 	return any && edit_call_as(e, c, c->op, in, c->nin, c->attr, c->nattr);
 }
 
-/* Whether shapes differ by dimensions of one element only. */
-static bool differ_by_ones(Shape a, Shape b)
-{
-	int i = 0, k = 0;
-	for (;; i++, k++) {
-		while (i < a.rank && a.dim[i] == 1)
-			i++;
-		while (k < b.rank && b.dim[k] == 1)
-			k++;
-		if (i >= a.rank || k >= b.rank || a.dim[i] != b.dim[k])
-			return i >= a.rank && k >= b.rank;
-	}
-}
-
 /*
  * reshape(f(reshape(x), constant)), where one reshape adds dimensions of one element and the other drops them, is
  * f(x, constant): so windows get their masks. The constant keeps the dimensions that x has.
@@ -90,7 +76,7 @@ static bool drop_detour(Edit *e, const OpCall *c)
 		return false;
 	Shape y = edit_at(e, f->in[t])->shape, narrow = s;
 	int64_t wide[DAG_MAX_RANK];
-	if (!shape_eq(edit_at(e, before->in[0])->shape, s) || !differ_by_ones(s, y) || k.shape.rank > y.rank ||
+	if (!shape_eq(edit_at(e, before->in[0])->shape, s) || !shape_eq_but_ones(s, y) || k.shape.rank > y.rank ||
 		!shape_eq(y, edit_at(e, f->out[0])->shape))
 		return false;
 	for (int i = 0; i < y.rank; i++)

@@ -28,6 +28,19 @@ bool shape_eq(Shape a, Shape b)
 	return a.rank == b.rank && memcmp(a.dim, b.dim, sizeof a.dim[0] * (size_t)a.rank) == 0;
 }
 
+bool shape_eq_but_ones(Shape a, Shape b)
+{
+	int i = 0, k = 0;
+	for (;; i++, k++) {
+		while (i < a.rank && a.dim[i] == 1)
+			i++;
+		while (k < b.rank && b.dim[k] == 1)
+			k++;
+		if (i == a.rank || k == b.rank || a.dim[i] != b.dim[k])
+			return i == a.rank && k == b.rank;
+	}
+}
+
 int64_t shape_elements(Shape s)
 {
 	int64_t n = 1;

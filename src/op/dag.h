@@ -106,6 +106,7 @@ bool dag_check(const Dag *d, Err *err);
 
 Shape shape_of(int rank, const int64_t *dim);
 bool shape_eq(Shape a, Shape b);
+bool shape_eq_but_ones(Shape a, Shape b); /* they differ in dimensions of one element only, if at all */
 /* Product of the dimensions; -1 if it overflows 2^62. */
 int64_t shape_elements(Shape s);
 int64_t value_bytes(const Value *v);           /* with the padding of its layout; -1 on overflow */

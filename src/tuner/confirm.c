@@ -431,7 +431,7 @@ static void open_duel(Confirm *x)
 bool confirm_run(Tuner *t, Err *err)
 {
 	Err why = { 0 };
-	/* One network and one round of it pass the budget if they must: times alone would choose else. */
+	/* One network and one round of it may pass the budget: without them times alone would choose. */
 	if (t->progress->trials == 0 && tuner_now(t) + t->compile_ms >= tuner_deadline(t)) {
 		snprintf(t->result->network_why, sizeof t->result->network_why, "no time was left of the budget\n");
 		return true;

@@ -73,7 +73,7 @@ bool net_has_activation(const char *kind)
 	return strcmp(kind, "softmax") == 0 || node_has_activation(kind);
 }
 
-/* Whether results stay near zero, whatever comes. */
+/* Whether results stay near zero for any input. */
 static bool is_bounded(const char *kind)
 {
 	static const char *const bounded[] = { "sigmoid", "hard_sigmoid", "tanh", "scaled_tanh", "softsign", "softmax" };

@@ -205,23 +205,9 @@ TorchValue torch_view_part(Visit *v, TorchTensor *base, int axis, int64_t start,
 		v, base, &(TorchView){ .kind = VIEW_PART, .axis = axis, .start = start, .step = step, .size = size });
 }
 
-/* They differ in dimensions of 1 element only. */
-static bool is_squeezed(Shape a, Shape b)
-{
-	int i = 0, k = 0;
-	for (;; i++, k++) {
-		while (i < a.rank && a.dim[i] == 1)
-			i++;
-		while (k < b.rank && b.dim[k] == 1)
-			k++;
-		if (i == a.rank || k == b.rank || a.dim[i] != b.dim[k])
-			return i == a.rank && k == b.rank;
-	}
-}
-
 TorchValue torch_reshape(Visit *v, TorchTensor *t, Shape shape)
 {
-	if (torch_is_dense(v, t) || is_squeezed(torch_shape(v, t), shape))
+	if (torch_is_dense(v, t) || shape_eq_but_ones(torch_shape(v, t), shape))
 		return torch_view_shape(v, t, shape);
 	return torch_copy_of(v, t, node_reshape(v, torch_value(v, t), shape));
 }

@@ -107,7 +107,7 @@ bool torch_is_number(TorchValue x); /* BOOL, INT or FLOAT */
 double torch_number(TorchValue x);
 /* The value under a key, NULL: there is none. */
 TorchValue *torch_find(const TorchList *pairs, const char *key);
-bool torch_equal(Visit *v, TorchValue a, TorchValue b); /* false, too, after a failure */
+bool torch_equal(Visit *v, TorchValue a, TorchValue b); /* after a failure: false */
 /* "int", "Tensor", "List" */
 const char *torch_kind_name(TorchKind k);
 /* As Python prints it; cut at `limit` bytes. */
