@@ -28,16 +28,19 @@ static char *load_text(Arena *a, const char *type, int lanes, int stride, int ma
 		highest - lowest + 1, type, lanes, lanes, value);
 }
 
-/* Columns of a matrix as rows of another one; in some, one is no neighbour of the others. */
-static char *turn_text(Arena *a, const char *type, int lanes, int columns, int gap, int other)
+/*
+ * Two tiles of columns of a matrix as rows of another one, which lie `pitch` apart; in some, one is no neighbour of the
+ * others. The second tile begins `lap` columns behind the first one.
+ */
+static char *turn_text(Arena *a, const char *type, int lanes, int columns, int gap, int other, int pitch, int lap)
 {
 	Text out = { .arena = a };
 	int stride = lanes + columns + gap;
-	text_add(&out, "fn f(x: in %s[%d], y: out %s[%d]) {\n\tfor b in 0..2 {\n", type, stride * (lanes + 1), type,
-		2 * columns * lanes);
+	text_add(&out, "fn f(x: in %s[%d], y: out %s[%d]) {\n", type, stride * (lanes + 1), type, (columns + lap) * pitch);
+	text_add(&out, "\tfor z in 0..%d {\n\t\ty[z] = x[0]\n\t}\n\tfor b in 0..2 {\n", (columns + lap) * pitch);
 	for (int k = 0; k < columns; k++)
-		text_add(&out, "\t\ty[ramp(b * %d + %d, 1, %d)] = x[ramp(b * %d + %d, %d, %d)]\n", columns * lanes, k * lanes,
-			lanes, stride - columns, k == other ? 0 : k, stride, lanes);
+		text_add(&out, "\t\ty[ramp(min(b * %d + %d, %d) * %d, 1, %d)] = x[ramp(min(b * %d, %d) + %d, %d, %d)]\n",
+			columns, k, lap + k, pitch, lanes, columns, lap, k == other ? 0 : k, stride, lanes);
 	text_add(&out, "\t}\n}\n");
 	return out.at;
 }
@@ -88,11 +91,13 @@ START_TEST(turns)
 	for (int k = 0; k < count; k++) {
 		Arena *a = arena_new();
 		const char *type = types[rng_below(&rng, LEN(types))];
-		int lanes = 4 << rng_below(&rng, 4), columns = (int)rng_range(&rng, 3, 20);
+		int lanes = rng_below(&rng, 2) == 0 ? (int)rng_range(&rng, 2, 9) : 4 << rng_below(&rng, 4);
+		int columns = (int)rng_range(&rng, 3, 20), lap = rng_below(&rng, 2) == 0 ? columns / 2 : columns;
+		int pitch = lanes + (rng_below(&rng, 3) == 0 ? (int)rng_range(&rng, 1, 3) : 0);
 		bool close = columns <= lanes && rng_below(&rng, 2) == 0; /* rows as long as there are lanes */
 		int gap = close ? -columns : (int)rng_range(&rng, 0, 3);
 		int other = rng_below(&rng, 3) == 0 ? (int)rng_below(&rng, 20) : -1;
-		run_case(a, &t, turn_text(a, type, lanes, columns, gap, other), &rng);
+		run_case(a, &t, turn_text(a, type, lanes, columns, gap, other, pitch, lap), &rng);
 		arena_free(a);
 	}
 }

@@ -64,11 +64,25 @@ static bool add_terms(Sum *s, const Expr *e, int64_t coef)
 	return true;
 }
 
+/* Of the lesser of two values, or the greater: both are apart by as much. The simplifier adds constants to each. */
+static bool apart_extremes(const Expr *a, const Expr *b, int64_t *by)
+{
+	int64_t second;
+	return (a->op == IR_MIN || a->op == IR_MAX) && a->op == b->op && emit_is_apart(a->arg[0], b->arg[0], by) &&
+		emit_is_apart(a->arg[1], b->arg[1], &second) && *by == second;
+}
+
 bool emit_is_apart(const Expr *a, const Expr *b, int64_t *by)
 {
 	Sum s = { 0 };
 	if (!add_terms(&s, a, 1) || !add_terms(&s, b, -1))
 		return false;
+	for (int k = 0; k < s.n; k++)
+		for (int j = k + 1; j < s.n && s.t[k].coef != 0; j++)
+			if (s.t[j].coef == minus(s.t[k].coef) && apart_extremes(s.t[k].e, s.t[j].e, by)) {
+				s.k += (int64_t)((uint64_t)s.t[k].coef * (uint64_t)*by);
+				s.t[k].coef = s.t[j].coef = 0;
+			}
 	for (int k = 0; k < s.n; k++)
 		if (s.t[k].coef != 0)
 			return false;

@@ -8,13 +8,20 @@
  *
  * One turn pairs rows i and i + m/2: their elements in turns are rows 2i and 2i + 1. Of the bits of an element's row
  * and column, the top ones change places and come last, so log m of these exchange rows and columns.
+ *
+ * Short columns that are stored one behind the other, as the pixels of an image that depth becomes space of, are one
+ * run of memory. Rows are then as long as a register, and log l turns of l rows put their elements in turns; where l is
+ * no power of two, each vector of the run takes its elements out of all rows.
+ *
+ *	y[ramp(d, 1, 2)] = x[ramp(b, s, 2)]                     r0 = x[b .. b + m), r1 = x[b + s .. b + s + m)
+ *	y[ramp(d + 2, 1, 2)] = x[ramp(b + 1, s, 2)]       ->    y[ramp(d, 1, 2 m)] = the elements of r0 and r1 in turns
  */
 #include "codegen/llvm/emit_mem.h"
 #include "codegen/llvm/emit_num.h"
 #include "ir/build.h"
 #include "ir/query.h"
 
-enum { TURN_MOST = 16, TURN_LEAST = 4 };
+enum { TURN_MOST = 16, TURN_LEAST = 4, RUN_LANES = 8 /* of columns that are one run */ };
 
 /* A column: where it goes, and from where its lanes come. */
 typedef struct Column {
@@ -28,7 +35,7 @@ static bool read_column(Emit *e, const Stmt *s, Column *c)
 {
 	const Expr *stride;
 	if (s == NULL || s->kind != ST_STORE || s->store.mask != NULL || s->store.dst.n != 1 ||
-		s->store.value->op != IR_LOAD || s->store.value->type.lanes < TURN_LEAST)
+		s->store.value->op != IR_LOAD || s->store.value->type.lanes < 2)
 		return false;
 	const Expr *idx = s->store.dst.idx[0], *x = s->store.value;
 	int64_t near;
@@ -51,57 +58,102 @@ static LLVMValueRef zip(Emit *e, LLVMValueRef a, LLVMValueRef b, int m, int from
 	return LLVMBuildShuffleVector(e->b, a, b, LLVMConstVector(at, (unsigned)m), "");
 }
 
-static void turn(Emit *e, LLVMValueRef *row, int m)
+/* n rows of m elements, n a power of two. */
+static void turn(Emit *e, LLVMValueRef *row, int n, int m)
 {
 	LLVMValueRef next[TURN_MOST];
-	for (int left = m; left > 1; left /= 2) {
-		for (int i = 0; i < m / 2; i++) {
-			next[2 * i] = zip(e, row[i], row[i + m / 2], m, 0);
-			next[2 * i + 1] = zip(e, row[i], row[i + m / 2], m, m / 2);
+	for (int left = n; left > 1; left /= 2) {
+		for (int i = 0; i < n / 2; i++) {
+			next[2 * i] = zip(e, row[i], row[i + n / 2], m, 0);
+			next[2 * i + 1] = zip(e, row[i], row[i + n / 2], m, m / 2);
 		}
-		for (int i = 0; i < m; i++)
+		for (int i = 0; i < n; i++)
 			row[i] = next[i];
 	}
+}
+
+/* The rows' elements in turns, n rows of m elements, n any number. */
+static void mix(Emit *e, LLVMValueRef *row, int n, int m)
+{
+	LLVMValueRef next[RUN_LANES], at[TURN_MOST];
+	for (int i = 0; i < n; i++) {
+		next[i] = row[0];
+		for (int r = 0; r < n; r++) {
+			for (int k = 0; k < m; k++) {
+				int from = (i * m + k) % n, column = (i * m + k) / n;
+				at[k] = emit_int(e->i32, from == r ? m + column : r == 0 ? 0 : k);
+			}
+			next[i] = LLVMBuildShuffleVector(e->b, next[i], row[r], LLVMConstVector(at, (unsigned)m), "");
+		}
+	}
+	for (int i = 0; i < n; i++)
+		row[i] = next[i];
+}
+
+static LLVMValueRef load_row(Emit *e, const Column *c, int64_t k, int m)
+{
+	LLVMTypeRef one = emit_mem_type(e, dtype_scalar(c->from->buf->type));
+	LLVMValueRef first = emit_address(e, c->from, c->base), by = emit_int(e->i64, k * c->stride);
+	LLVMValueRef row = LLVMBuildLoad2(e->b, emit_vector(one, m), LLVMBuildGEP2(e->b, one, first, &by, 1, ""), "");
+	LLVMSetAlignment(row, c->from->buf->type.bits / 8u);
+	return row;
+}
+
+static void store_row(Emit *e, const Column *c, LLVMValueRef row, int64_t at)
+{
+	LLVMTypeRef one = emit_mem_type(e, dtype_scalar(c->to->buf->type));
+	LLVMValueRef to = emit_address(e, c->to, c->put), by = emit_int(e->i64, at);
+	LLVMSetAlignment(LLVMBuildStore(e->b, row, LLVMBuildGEP2(e->b, one, to, &by, 1, "")), c->to->buf->type.bits / 8u);
 }
 
 /* The first m columns: lanes k m .. k m + m of all of them are a square. */
 static void turn_columns(Emit *e, const Column *c, int m)
 {
-	LLVMTypeRef one = emit_mem_type(e, dtype_scalar(c->from->buf->type)), t = emit_vector(one, m);
-	unsigned align = c->from->buf->type.bits / 8u;
-	LLVMValueRef first = emit_address(e, c->from, c[0].base);
+	LLVMValueRef row[TURN_MOST];
 	for (int at = 0; at < c->lanes; at += m) {
-		LLVMValueRef row[TURN_MOST];
-		for (int k = 0; k < m; k++) {
-			LLVMValueRef by = emit_int(e->i64, (at + k) * c->stride);
-			row[k] = LLVMBuildLoad2(e->b, t, LLVMBuildGEP2(e->b, one, first, &by, 1, ""), "");
-			LLVMSetAlignment(row[k], align);
-		}
-		turn(e, row, m);
-		for (int k = 0; k < m; k++) {
-			LLVMValueRef by = emit_int(e->i64, at), to = emit_address(e, c->to, c[k].put);
-			LLVMSetAlignment(LLVMBuildStore(e->b, row[k], LLVMBuildGEP2(e->b, one, to, &by, 1, "")), align);
-		}
+		for (int k = 0; k < m; k++)
+			row[k] = load_row(e, c, at + k, m);
+		turn(e, row, m, m);
+		for (int k = 0; k < m; k++)
+			store_row(e, &c[k], row[k], at);
 	}
+}
+
+/* The first m columns, which are one run of memory. */
+static void turn_run(Emit *e, const Column *c, int m)
+{
+	LLVMValueRef row[RUN_LANES];
+	for (int k = 0; k < c->lanes; k++)
+		row[k] = load_row(e, c, k, m);
+	if ((c->lanes & (c->lanes - 1)) == 0)
+		turn(e, row, c->lanes, m);
+	else
+		mix(e, row, c->lanes, m);
+	for (int k = 0; k < c->lanes; k++)
+		store_row(e, c, row[k], (int64_t)k * m);
 }
 
 int emit_turned(Emit *e, const Stmt *s)
 {
 	Column c[TURN_MOST];
 	int64_t by;
-	int n = 0, m = TURN_LEAST;
+	int n = 0, m = 1;
 	if (e->device || e->mask != NULL || e->fn->kind == FN_SUB || !read_column(e, s, &c[0]))
 		return 0;
-	for (n = 1, s = s->next; n < TURN_MOST && read_column(e, s, &c[n]); n++, s = s->next)
+	bool run = c->lanes <= RUN_LANES;
+	for (n = 1, s = s->next; n < TURN_MOST && read_column(e, s, &c[n]); n++, s = s->next) {
 		if (c[n].from != c->from || c[n].to != c->to || c[n].lanes != c->lanes || c[n].stride != c->stride ||
 			!emit_is_apart(c[n].base, c->base, &by) || by != n)
 			break;
-	if (n < m)
-		return 0;
-	while (2 * m <= n && 2 * m <= c->lanes && 2 * m * c->from->buf->type.bits <= e->target->vector_bits)
+		run &= emit_is_apart(c[n].put, c->put, &by) && by == (int64_t)n * c->lanes;
+	}
+	while (2 * m <= n && (run || 2 * m <= c->lanes) && 2 * m * c->from->buf->type.bits <= e->target->vector_bits)
 		m *= 2;
-	if (c->lanes % m != 0)
+	if (m < TURN_LEAST || (!run && c->lanes % m != 0))
 		return 0;
-	turn_columns(e, c, m);
+	if (run)
+		turn_run(e, c, m);
+	else
+		turn_columns(e, c, m);
 	return m;
 }

@@ -50,6 +50,11 @@ int64_t loop_nest_window(const Nest *n, int axis, int reduce);
 bool loop_nest_reads_along(const Nest *n, int axis, int other);
 /* Whether a condition of a select moves along the axis. */
 bool loop_nest_is_guarded(const Nest *n, int axis);
+/*
+ * The time of a transpose in tiles of `size` columns along the axis, whose lanes are `part` elements of another one:
+ * less is better, as squares of columns are turned in registers and what is left of a tile is gathered.
+ */
+double loop_nest_turns(const Nest *n, int axis, int64_t size, int lanes, int64_t part);
 /* Sets *(bool *)arg where e is a function that is a series, as exp. */
 void loop_nest_see_series(const Expr *e, void *arg);
 

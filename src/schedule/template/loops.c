@@ -171,11 +171,12 @@ static double part_promise(const Sketch *s, const Nest *n, Part p, int vector)
 /*
  * A few iterations of another axis than the vector's: even numbers that leave little empty, and parts of the axis.
  * Each has a sum, and may have an operand of its own, so half of the registers bound them. Where that operand is one
- * element, parts of the axis may have as many sums as hide their latency. A transpose takes as many as lie in a line
- * that it reads, since each line would be read as often as it has elements else.
+ * element, parts of the axis may have as many sums as hide their latency. A transpose takes columns that are turned in
+ * least time, no more than lie in a line that it reads.
  */
-static Part choose_tile(Sketch *s, const Nest *n, int vector)
+static Part choose_tile(Sketch *s, const Nest *n, Part vec)
 {
+	int vector = vec.axis;
 	Part part[KNOB_OPTIONS] = { { -1, 0 } };
 	KnobOption option[KNOB_OPTIONS] = { part_option(n, part[0]) };
 	int64_t line = (int64_t)s->target->line_bytes * 8 / (n->type.bits > 0 ? n->type.bits : 8);
@@ -192,8 +193,8 @@ static Part choose_tile(Sketch *s, const Nest *n, int vector)
 				part[count] = (Part){ k, size };
 				option[count] = part_option(n, part[count]);
 				double promise = n->reduces && vector >= 0 ? part_promise(s, n, part[count], vector) : 0;
-				if (k == n->across && vector >= 0 && size <= line)
-					promise = (double)(x % size == 0 ? 2 * size : size);
+				if (k == n->across && vec.axis >= 0 && size <= line)
+					promise = 1 / loop_nest_turns(n, k, size, vec.axis, vec.size);
 				if (promise > best) {
 					best = promise;
 					first = count;
@@ -288,7 +289,7 @@ static void schedule_nest(Sketch *s, const Nest *n)
 			last_reduce = n->axis[k].name;
 	}
 	last_reduce = reductions > 1 ? last_reduce : NULL;
-	Part vec = choose_vector(s, n), tile = choose_tile(s, n, vec.axis);
+	Part vec = choose_vector(s, n), tile = choose_tile(s, n, vec);
 	bool tiled_sums = tile.axis >= 0 && n->reduces;
 	bool tile_outside = tiled_sums && ask_flag(s, n, "outside", false);
 	if (tiled_sums && n->asks && reductions > 1 && window_axis(n, tile) >= 0)
