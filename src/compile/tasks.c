@@ -13,6 +13,8 @@ Partition *compile_tasks(Arena *a, Dag *dag, const Target *t, Err *err)
 {
 	if (t != NULL && target_has_blocks(t) && !graph_leave_out(dag, "taps", err)) /* its threads have no such lanes */
 		return NULL;
+	if (t != NULL && target_has_warps(t) && !graph_leave_out(dag, "group_norm", err)) /* images are in rows */
+		return NULL;
 	if (!graph_optimize(dag, compile_eval, err))
 		return NULL;
 	if (target_has_warps(t) && !graph_unjoin_attention(dag, err))

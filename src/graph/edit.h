@@ -43,6 +43,7 @@ bool pass_transposed(Dag *d, EvalFn eval, Err *err);
 bool pass_codes(Dag *d, EvalFn eval, Err *err);
 bool pass_fold(Dag *d, EvalFn eval, Err *err);
 bool pass_identity(Dag *d, EvalFn eval, Err *err);
+bool pass_group_norm(Dag *d, EvalFn eval, Err *err);
 bool pass_sink(Dag *d, EvalFn eval, Err *err);
 bool pass_attention(Dag *d, EvalFn eval, Err *err);
 bool pass_idioms(Dag *d, EvalFn eval, Err *err);
@@ -62,6 +63,11 @@ void *fold_transpose(Arena *a, const Value *x, const int64_t *perm);
 
 /* Writes an elementwise call before moves of a product's result that it reads. False: it reads none, or err is set. */
 bool sink_call(Edit *e, const OpCall *c);
+/*
+ * Dimensions `wide` that are broadcast to those of `to`, as dimensions that are broadcast to `from`, which has the same
+ * elements in the same order. False: they are not.
+ */
+bool sink_split(Shape to, const int64_t *wide, Shape from, int64_t *out);
 
 /* Views of all values (see graph.h); nothing[i]: call i needs no step but a concat's copies. */
 View *find_views(Arena *a, const Dag *d, bool *nothing);

@@ -11,6 +11,8 @@ const GraphPass graph_passes[] = {
 	{ "identity", "nothing", "nothing; calls that give their input go", pass_identity },
 	{ "idioms", "fold: exponents and indices are constants",
 		"powers of 2 and 3 are products; results change by rounding", pass_idioms },
+	{ "group_norm", "fold: scales and shifts are constants; idioms: squares are products",
+		"group norm reads the image that it is cut from; results change by rounding", pass_group_norm },
 	{ "sink", "fold: the constants that it turns have data", "nothing; elementwise calls stand before moves",
 		pass_sink },
 	{ "attention", "fold, identity: masks are constants, nothing stands between the calls",

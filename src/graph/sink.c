@@ -44,11 +44,8 @@ static bool same_move(const OpCall *a, const OpCall *b)
 	return n == m && memcmp(x, y, sizeof *x * (size_t)n) == 0;
 }
 
-/*
- * Dimensions `wide` that are broadcast to those of `to`, as dimensions that are broadcast to `from`, which has the same
- * elements in the same order. Both are read in parts of equal products; in each, `wide` has all or one. False: not so.
- */
-static bool split_wide(Shape to, const int64_t *wide, Shape from, int64_t *out)
+/* Both shapes are read in parts of equal products; in each, `wide` has all or one. */
+bool sink_split(Shape to, const int64_t *wide, Shape from, int64_t *out)
 {
 	for (int i = 0, j = 0; i < to.rank || j < from.rank;) {
 		int64_t p = 1, q = 1, all = 1;
@@ -90,7 +87,7 @@ static int turn_const(Edit *e, const OpCall *move, Shape to, Shape from, Value v
 		wide.dim[k] = at < 0 ? 1 : v.shape.dim[at];
 	}
 	if (move->op == OP_reshape)
-		return split_wide(to, wide.dim, from, turned.dim) ? without_leading_ones(e, v, turned, v.data) : DAG_NONE;
+		return sink_split(to, wide.dim, from, turned.dim) ? without_leading_ones(e, v, turned, v.data) : DAG_NONE;
 	const int64_t *perm = op_ints(move, "perm", &n);
 	for (int k = 0; k < n; k++) {
 		inverse[perm[k]] = k;
