@@ -32,12 +32,18 @@ static Val *memo_at(Emit *e, const Expr *x)
 	return &e->memo[x->id];
 }
 
+/* Bits of another type, and equal lanes of an element, take the register of what they are made of. */
+static bool takes_register(const Expr *x)
+{
+	return x->op == IR_SPLAT || x->op == IR_BITCAST;
+}
+
 static void forget_loaded(Emit *e, size_t k)
 {
 	const Expr *x = e->loaded.at[k].e;
 	memo_at(e, x)->v = NULL;
-	if (x->op == IR_SPLAT && x->arg[0]->op == IR_LOAD) /* else the scalar lives on */
-		memo_at(e, x->arg[0])->v = NULL;
+	for (; takes_register(x) && !memo_at(e, x->arg[0])->pure; x = x->arg[0])
+		memo_at(e, x->arg[0])->v = NULL; /* else it lives on */
 	e->loaded_regs -= e->loaded.at[k].regs;
 	e->loaded.at[k] = e->loaded.at[--e->loaded.n];
 }
@@ -46,6 +52,11 @@ static void keep(Emit *e, const Expr *x)
 {
 	int bits = x->type.lanes > 1 ? x->type.lanes * x->type.bits : 0;
 	Loaded now = { x, ++e->clock, (bits + e->target->vector_bits - 1) / e->target->vector_bits };
+	for (size_t k = 0; takes_register(x) && k < e->loaded.n; k++)
+		if (e->loaded.at[k].e == x->arg[0]) {
+			e->loaded_regs -= e->loaded.at[k].regs;
+			e->loaded.at[k].regs = 0;
+		}
 	while (now.regs > 0 && e->loaded_regs > 0 && e->loaded_regs + now.regs > e->loaded_most) {
 		size_t oldest = e->loaded.n;
 		for (size_t k = 0; k < e->loaded.n; k++)
