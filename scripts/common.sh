@@ -85,7 +85,9 @@ build() {
 		# Meson looks for programs and libraries when it sets up: for new ones, once more.
 		[ -z "${missing:-}" ] || meson setup --reconfigure "$dir" >/dev/null ||
 			die "meson could not set up $dir again; delete it and try again"
-		meson configure "$dir" "$@" >/dev/null || die "meson could not configure $dir; delete it and try again"
+		# An option that is newer than the folder is known only after that.
+		meson configure "$dir" "$@" >/dev/null 2>&1 || meson setup --reconfigure "$dir" "$@" >/dev/null ||
+			die "meson could not configure $dir; delete it and try again"
 	else
 		meson setup "$dir" "$@" >"${TMPDIR:-/tmp}/dlc-setup.$$" 2>&1 ||
 			{ cat "${TMPDIR:-/tmp}/dlc-setup.$$" >&2; rm -f "${TMPDIR:-/tmp}/dlc-setup.$$"
