@@ -207,14 +207,25 @@ Fn *ir_clone_fn(Ir *ir, const Fn *fn)
 	return copy_fn(&(Copy){ .ir = ir, .a = ir_arena(ir) }, fn);
 }
 
-KernelSet *ir_clone_set(const KernelSet *ks)
+/* In an Ir that has the set's expressions. */
+static KernelSet *clone_set_in(Ir *ir, const KernelSet *ks)
 {
-	KernelSet *c = ir_set_new(ks->ir);
+	KernelSet *c = ir_set_new(ir);
 	for (size_t k = 0; k < ks->nmonoid; k++)
 		ir_set_add_monoid(c, ks->monoid[k]);
 	for (size_t k = 0; k < ks->n; k++)
-		ir_set_add(c, ir_clone_fn(ks->ir, ks->fn[k]));
+		ir_set_add(c, ir_clone_fn(ir, ks->fn[k]));
 	return c;
+}
+
+KernelSet *ir_clone_set(const KernelSet *ks)
+{
+	return clone_set_in(ks->ir, ks);
+}
+
+KernelSet *ir_fork_set(Arena *a, const KernelSet *ks)
+{
+	return clone_set_in(ir_fork(a, ks->ir), ks);
 }
 
 KernelSet *ir_clone_set_into(Ir *ir, const KernelSet *ks)

@@ -34,6 +34,11 @@ struct Expr {
 };
 
 Ir *ir_new(Arena *a);
+/*
+ * An Ir that goes on where another one stands, in an arena of its own: it knows the names and expressions of the other
+ * under the same ids and shares them, so the other must live longer. What is added to one is not known to the other.
+ */
+Ir *ir_fork(Arena *a, const Ir *from);
 Arena *ir_arena(const Ir *ir);
 const char *ir_name(Ir *ir, const char *s);          /* interned */
 const char *ir_name_n(Ir *ir, const char *s, size_t n);

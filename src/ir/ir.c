@@ -40,6 +40,32 @@ Ir *ir_new(Arena *a)
 	return ir;
 }
 
+/* The slots of an index are copied, the things behind them shared. */
+static MapIndex fork_index(Arena *a, MapIndex x)
+{
+	x.arena = a;
+	x.slot = x.cap > 0 ? arena_copy(a, x.slot, sizeof *x.slot * x.cap) : NULL;
+	return x;
+}
+
+Ir *ir_fork(Arena *a, const Ir *from)
+{
+	Ir *ir = arena_copy(a, from, sizeof *from);
+	ir->arena = a;
+	ir->names.index = fork_index(a, from->names.index);
+	ir->names.at = arena_copy(a, from->names.at, sizeof *from->names.at * from->names.room);
+	ir->known = fork_index(a, from->known);
+	ir->expr.at = arena_copy(a, from->expr.at, sizeof *from->expr.at * from->expr.cap);
+	ir->builtin.at = arena_copy(a, from->builtin.at, sizeof *from->builtin.at * from->builtin.cap);
+	ir->idle = NULL;
+	if (from->intrin != NULL) {
+		ir->intrin = arena_copy(a, from->intrin, sizeof *from->intrin);
+		ir->intrin->ir = ir;
+		ir->intrin->fn = arena_copy(a, from->intrin->fn, sizeof *from->intrin->fn * from->intrin->cap);
+	}
+	return ir;
+}
+
 Arena *ir_arena(const Ir *ir)
 {
 	return ir->arena;

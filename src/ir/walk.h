@@ -62,6 +62,8 @@ void ir_bind_params(Ir *ir, Stmt *body, const Fn *fn, const CallArg *arg);
 Stmt *ir_clone_stmt(Ir *ir, const Stmt *s);
 Fn *ir_clone_fn(Ir *ir, const Fn *fn);
 KernelSet *ir_clone_set(const KernelSet *ks); /* its monoids are ks's */
+/* The same in a fork of the set's Ir (ir_fork). */
+KernelSet *ir_fork_set(Arena *a, const KernelSet *ks);
 /* A copy in another Ir, which has none yet: names, and ids in the order that parsing the set's text would give. */
 KernelSet *ir_clone_set_into(Ir *ir, const KernelSet *ks);
 

@@ -24,13 +24,14 @@ KernelSet *task_run_replay(const TaskRun *r, const char *trace, Arena *a, Err *e
 	return t != NULL ? schedule_replay(ir_new(a), r->task, r->ask->target, t, err) : NULL;
 }
 
-static const char *trace_text(const TaskRun *r, const Config *c, Arena *a)
+/* The trace of a config, and its text; NULL: the template refuses it. */
+static const char *trace_text(const TaskRun *r, const Config *c, Arena *a, Trace **t)
 {
 	Text text = { .arena = a };
-	Trace *t = space_trace(r->space, c, a, NULL);
-	if (t == NULL)
+	*t = space_trace(r->space, c, a, NULL);
+	if (*t == NULL)
 		return NULL;
-	trace_print(&text, t);
+	trace_print(&text, *t);
 	return text_str(&text);
 }
 
@@ -45,10 +46,10 @@ static void estimate_batch(TaskRun *r, const Config *c, int n, double *ns, uint6
 	double est[BATCH];
 	int m = 0;
 	for (int i = 0; i < n; i++) {
-		trace[i] = trace_text(r, &c[i], a);
+		Trace *t;
+		trace[i] = trace_text(r, &c[i], a, &t);
 		if (trace[i] != NULL && outcome_find(&r->estimates, trace[i]) == NULL) {
-			Trace *t = parse(r, trace[i], a, NULL);
-			const KernelSet *ks = t != NULL ? schedule_draft(ir_new(a), r->task, r->ask->target, t, NULL) : NULL;
+			const KernelSet *ks = drafts_make(r->drafts, a, t, NULL);
 			outcome_add(&r->estimates, trace[i], -1, false);
 			fresh[m] = trace[i];
 			x[m] = (CostCandidate){ ks, r->task };
@@ -253,11 +254,13 @@ bool task_run_open(TaskRun *r, TaskProgress *state, Arena *a, const Task *task, 
 	r->space = space_new(a, task, ask->target, err);
 	if (r->space == NULL)
 		return false;
+	r->drafts = drafts_new(a, task, ask->target);
 	Arena *scratch = arena_new();
 	TaskPlan plan;
 	CompileOptions o = { .target = ask->target, .cost = with->cost };
 	bool takes = compile_lowered_default(ir_new(scratch), task, &o, &plan, err) != NULL;
-	const char *first = trace_text(r, &r->space->first, scratch);
+	Trace *t;
+	const char *first = trace_text(r, &r->space->first, scratch, &t);
 	r->default_trace = takes ? arena_printf(a, "%s", plan.trace) : "";
 	r->default_apart = first == NULL || strcmp(first, r->default_trace) != 0;
 	r->guess_ms = takes ? plan.estimated_ms : 0;
@@ -350,7 +353,8 @@ static Candidate *next_searched(TaskRun *r, Candidate *const *flying, int n, boo
 		return NULL;
 	}
 	Arena *a = arena_new();
-	const char *trace = trace_text(r, &c, a);
+	Trace *t;
+	const char *trace = trace_text(r, &c, a, &t);
 	const Outcome *k = trace != NULL ? outcome_find(&r->known, trace) : NULL;
 	Candidate *x = trace != NULL && k == NULL ? candidate_new(r, a, trace) : NULL;
 	if (x != NULL) {

@@ -6,6 +6,7 @@
 #define TUNER_TASK_RUN_H
 
 #include "db/rank.h"
+#include "schedule/drafts.h"
 #include "tuner/outcome.h"
 #include "tuner/tuner.h"
 
@@ -16,6 +17,7 @@ typedef struct TaskRun {
 	TaskProgress *state;
 	const Task *task;
 	Space *space;
+	Drafts *drafts;
 	void *search;
 	MeasureRef *ref; /* NULL until the first candidate */
 	Cost cost;
