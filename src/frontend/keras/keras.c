@@ -67,8 +67,10 @@ static bool parse_config(Arena *a, KerasFile *f, const char *what, const char *t
 	const Json *version = json_find(json, "keras_version"), *backend = json_find(json, "backend");
 	if (version != NULL && version->kind == JV_TEXT)
 		f->version = major(version->text, f->version);
-	else if (f->version == 0)
+	else if (f->version == 0) {
 		f->version = json_find(json, "module") != NULL ? 3 : 2;
+		f->guessed = true;
+	}
 	f->theano |= backend != NULL && backend->kind == JV_TEXT && strcmp(backend->text, "theano") == 0;
 	f->model = keras_layer(a, f, json, 0, err);
 	if (f->model != NULL && !keras_is_model(f->model))
@@ -83,6 +85,7 @@ static void note_origin(KerasFile *f, Hdf5 *h)
 	for (size_t k = 0; k < 2; k++) {
 		const char *version = hdf5_text(h, roots[k], "keras_version"), *backend = hdf5_text(h, roots[k], "backend");
 		f->version = f->version == 0 ? major(version, 0) : f->version;
+		f->written = f->written == 0 ? major(version, 0) : f->written;
 		f->theano |= backend != NULL && strcmp(backend, "theano") == 0;
 	}
 }

@@ -16,6 +16,7 @@ typedef struct KerasSlot {
 	bool fixed;       /* is not trained: files of version 2 have it behind those that are */
 	bool optional;    /* files of some versions lack it */
 	const char *path; /* its data set; NULL: it has none */
+	const char *gate[4]; /* version 1: data sets that are its parts; else path */
 	int value;        /* in the Dag, from the first call on */
 } KerasSlot;
 
@@ -34,6 +35,8 @@ struct KerasLayer {
 typedef struct KerasFile {
 	const char *path;
 	int version;        /* 1, 2, 3 */
+	bool guessed;       /* the file does not tell the version */
+	int written;        /* the version that wrote the weights; 0: the file does not tell */
 	bool theano;        /* its filters are flipped */
 	Hdf5 *weights;      /* NULL: weights are drawn */
 	const char *stored; /* the file of the weights */

@@ -2,7 +2,7 @@
  * A layer's JSON as a KerasLayer: {"class_name": "Dense", "config": {"name": ..}}, with "module" and "registered_name"
  * from version 3 on. A class that is not Keras' own keeps its registered name, which no row has.
  */
-#include "frontend/keras/keras.h"
+#include "frontend/keras/legacy.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -110,6 +110,11 @@ KerasLayer *keras_layer(Arena *a, KerasFile *f, const Json *json, int depth, Err
 		json_fail(json, err, "a layer must be an object with class_name and config");
 		return NULL;
 	}
+	bool old = false;
+	if (f->version < 3 && (json = keras_upgrade(a, json, &old, err)) == NULL)
+		return NULL;
+	if (old && f->guessed)
+		f->version = 1;
 	if (!json_str(json, "class_name", &class, err))
 		return NULL;
 	const Json *config = json_find(json, "config");

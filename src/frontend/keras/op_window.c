@@ -76,7 +76,7 @@ static int kernel(Visit *v, const char *slot, const Windows *w, int64_t a, int64
 	return node_transpose(v, flipped(v, keras_weight(v, slot, s), w->n), perm);
 }
 
-/* The weight [spatial..,channels,multiplier] as [channels*multiplier,1,spatial..]. */
+/* The weight [spatial..,channels,multiplier] as [channels*multiplier,1,spatial..]. Theano does not flip these. */
 static int depthwise_kernel(Visit *v, const char *slot, const Windows *w, int64_t channels, int64_t times)
 {
 	Shape s = { .rank = w->n + 2 }, flat = { .rank = w->n + 2, .dim = { channels * times, 1 } };
@@ -87,7 +87,7 @@ static int depthwise_kernel(Visit *v, const char *slot, const Windows *w, int64_
 	}
 	s.dim[w->n] = channels;
 	s.dim[w->n + 1] = times;
-	return node_reshape(v, node_transpose(v, flipped(v, keras_weight(v, slot, s), w->n), perm), flat);
+	return node_reshape(v, node_transpose(v, keras_weight(v, slot, s), perm), flat);
 }
 
 static int64_t count_of(Visit *v, const char *name, int64_t otherwise)
@@ -165,13 +165,24 @@ static void import_conv_transpose(Visit *v)
 	bool given = node_has(v, "output_padding");
 	if (count_of(v, "groups", 1) != 1)
 		node_fail(v, ERR_UNSUPPORTED, "its groups are not supported");
+	const Json *size = keras_json(v, "output_shape"); /* of version 1: with the batch, as data_format says */
 	if (given)
 		node_attr_list(v, "output_padding", w.n, 0, 0, extra);
+	if (node_ok(v) && size != NULL && (size->kind != JV_ARRAY || size->list.n != (size_t)w.n + 2))
+		node_fail(v, ERR_INPUT, "its output_shape does not have %d numbers", w.n + 2);
 	for (int k = 0; k < w.n && node_ok(v); k++) {
 		int64_t reach = (w.kernel[k] - 1) * w.dilation[k] + 1, in = s.dim[k + 2];
 		int64_t more = reach > w.stride[k] ? reach - w.stride[k] : 0;
 		out.dim[k + 2] = given ? (in - 1) * w.stride[k] + reach - (same ? reach / 2 * 2 : 0) + extra[k]
 		                       : in * w.stride[k] + (same ? 0 : more);
+		const Json *own = size != NULL ? size->list.at[last ? k + 1 : k + 2] : NULL;
+		if (own == NULL || own->kind != JV_INT)
+			continue;
+		int64_t windows = same ? (own->i + w.stride[k] - 1) / w.stride[k] : (own->i - reach) / w.stride[k] + 1;
+		if (own->i < 1 || own->i > INT32_MAX || windows != in)
+			node_fail(v, ERR_INPUT, "its output_shape says %lld elements, which %lld do not give", (long long)own->i,
+				(long long)in);
+		out.dim[k + 2] = own->i;
 	}
 	set_padding(v, &w, &out); /* that of the convolution whose gradient it is */
 	for (int k = 0; k < w.n && node_ok(v); k++) {

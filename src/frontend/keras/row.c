@@ -2,7 +2,7 @@
  * What rows of layers read: settings, weights, arguments of a call, and functions of one number by Keras' names.
  * Weights of a configuration without a file are drawn, as many as the shapes that rows ask for.
  */
-#include "frontend/keras/keras.h"
+#include "frontend/keras/legacy.h"
 
 #include "base/rng.h"
 #include "frontend/node/activate.h"
@@ -98,6 +98,35 @@ static const float *in_f32(Visit *v, const Hdf5Data *d)
 	return out;
 }
 
+/* The layer that has the slot; `*name` loses the numbers of parts. */
+static const KerasLayer *owner_of(const KerasLayer *l, const char **name)
+{
+	char *end;
+	for (long part = strtol(*name, &end, 10); end != *name && *end == '/' && (size_t)part < l->npart;
+		 part = strtol(*name, &end, 10)) {
+		l = l->part[part];
+		*name = end + 1;
+	}
+	return l;
+}
+
+static bool read_slot(Visit *v, const KerasSlot *slot, const char *name, Shape s, Hdf5Data *d)
+{
+	const KerasFile *f = keras_file(v);
+	Hdf5Data part[4];
+	int n = 0;
+	for (; n < 4 && slot->gate[n] != NULL; n++)
+		if (!hdf5_read(f->weights, slot->gate[n], &part[n], &v->im->err))
+			return false;
+	if (n > 0 ? !keras_join_gates(v->im->arena, f->stored, part, n, d, &v->im->err)
+			  : !hdf5_read(f->weights, slot->path, d, &v->im->err))
+		return false;
+	const KerasLayer *l = owner_of(keras_of(v), &name);
+	if (f->written == 1)
+		keras_old_layout(v->im->arena, l, name, s, d);
+	return true;
+}
+
 int keras_weight(Visit *v, const char *name, Shape s)
 {
 	KerasSlot *slot = slot_of(v, name);
@@ -117,9 +146,9 @@ int keras_weight(Visit *v, const char *name, Shape s)
 	}
 	if (!keras_find_weights(v->im->arena, f, &v->im->err))
 		return DAG_NONE;
-	if (slot->path == NULL)
+	if (slot->path == NULL && slot->gate[0] == NULL)
 		node_fail(v, ERR_INPUT, "the file has no weight %s for it", name);
-	if (!node_ok(v) || !hdf5_read(f->weights, slot->path, &d, &v->im->err))
+	if (!node_ok(v) || !read_slot(v, slot, name, s, &d))
 		return DAG_NONE;
 	if (!shape_eq(d.shape, s))
 		node_fail(v, ERR_TYPE, "its weight %s has the shape %s in the file, but %s is needed", name,

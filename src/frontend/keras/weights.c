@@ -4,7 +4,7 @@
  * the others, models and wrappers flattened. A file of version 3 has groups inside of groups, as objects are in
  * objects, and numbers for names; a layer in a model is called by its class and how many of it come before.
  */
-#include "frontend/keras/keras.h"
+#include "frontend/keras/legacy.h"
 
 #include "op/names.h"
 
@@ -90,24 +90,35 @@ void keras_add_slots(Arena *a, KerasLayer *l)
 
 /* ---- version 2 */
 
+/* Where a data set belongs: to a slot, or to one gate of it. */
+typedef struct Place {
+	KerasSlot *slot;
+	const char **path;
+} Place;
+
 typedef struct Found {
 	Arena *arena;
 	KerasFile *file;
 	Err *err;
-	VEC(KerasSlot *) trained;
-	VEC(KerasSlot *) fixed;
+	VEC(Place) trained;
+	VEC(Place) fixed;
 } Found;
 
 static void flatten(Found *f, KerasLayer *l, bool trainable)
 {
+	int order[4], gates = f->file->written == 1 ? keras_old_gates(l, order) : 1;
 	trainable &= l->trainable;
 	for (int fixed = 0; fixed < 2; fixed++)
-		for (size_t k = 0; k < l->nslot; k++)
-			if (l->slot[k].fixed == (fixed != 0)) {
+		for (int gate = 0; gate < gates; gate++)
+			for (size_t k = 0; k < l->nslot; k++) {
+				KerasSlot *slot = &l->slot[k];
+				Place at = { slot, gates > 1 ? &slot->gate[order[gate]] : &slot->path };
+				if (slot->fixed != (fixed != 0))
+					continue;
 				if (trainable && fixed == 0)
-					vec_push(f->arena, &f->trained, &l->slot[k]);
+					vec_push(f->arena, &f->trained, at);
 				else
-					vec_push(f->arena, &f->fixed, &l->slot[k]);
+					vec_push(f->arena, &f->fixed, at);
 			}
 	for (size_t k = 0; k < l->npart; k++)
 		flatten(f, l->part[k], trainable);
@@ -140,14 +151,14 @@ static bool assign(Found *f, const char *group, const char *layer)
 	const char *const *name = long_list(f->arena, file->weights, group, "weight_names", &n);
 	size_t all = f->trained.n + f->fixed.n, need = all;
 	for (size_t k = 0; k < f->fixed.n; k++)
-		need -= f->fixed.at[k]->optional;
+		need -= f->fixed.at[k].slot->optional;
 	n = n < 0 ? 0 : n;
 	if ((size_t)n < need || (size_t)n > all)
 		return fail(f->err, ERR_INPUT, file->stored,
 			"layer '%.100s' has %d weights in the file, but its settings need %zu: they are of another network", layer,
 			n, need);
 	for (size_t k = 0; k < (size_t)n; k++)
-		(k < f->trained.n ? f->trained.at[k] : f->fixed.at[k - f->trained.n])->path =
+		*(k < f->trained.n ? f->trained.at[k] : f->fixed.at[k - f->trained.n]).path =
 			arena_printf(f->arena, "%s/%s", group, name[k]);
 	return true;
 }
@@ -329,8 +340,10 @@ bool keras_find_weights(Arena *a, KerasFile *f, Err *err)
 	f->found = true;
 	const char *root = hdf5_has(h, "model_weights") ? "model_weights" : "";
 	long_list(a, h, root, "layer_names", &n);
-	if (n >= 0)
+	if (n >= 0) {
+		f->written = f->written == 0 ? 1 : f->written;
 		return find_listed(a, f, root, err);
+	}
 	if (hdf5_has(h, "layers") || hdf5_has(h, "_layer_checkpoint_dependencies"))
 		return find_layers(a, f, f->model, "", err);
 	return fail(err, ERR_INPUT, f->stored, "holds no weights of Keras: neither layer_names nor a group 'layers'");
