@@ -252,6 +252,8 @@ static void take_dot(Sketch *s, const OpCall *c, Tiled *t, int64_t *lanes)
 	dot_cut(s, &dot, t, k);
 	if (padded || block == 1)
 		dot_copy(s, x, block > 1 ? block : copied_block(x), t);
+	if (block == 1)
+		dot_turn(s, c, t);
 }
 
 Tile conv_tile(Sketch *s, const OpCall *c, const Tiled *t, int64_t lanes, const char *of)

@@ -70,6 +70,40 @@ void dot_copy(Sketch *s, const Value *image, int64_t block, Tiled *t)
 	t->copied = block;
 }
 
+static int64_t attr(const OpCall *c, const char *name, int k, int64_t absent)
+{
+	int n;
+	const int64_t *v = op_ints(c, name, &n);
+	return k < n ? v[k] : absent;
+}
+
+void dot_turn(Sketch *s, const OpCall *c, const Tiled *t)
+{
+	const Value *image = &s->task->dag->value.at[c->in[0]], *w = &s->task->dag->value.at[c->in[1]];
+	const char *x = image->name;
+	if (s->target->threads > 1 && image->shape.rank == 3 && image->shape.dim[1] <= t->copied)
+		return; /* threads share the pixels */
+	for (int k = image->shape.rank - 1, last = k; k >= 2; k--) {
+		int64_t steps = t->axis[k].extent - 1, taps = w->shape.dim[k] - 1, before = attr(c, "pads", k - 2, 0);
+		int64_t all = steps * attr(c, "strides", k - 2, 1) + taps * attr(c, "dilations", k - 2, 1) + 1;
+		int64_t size = all - before < image->shape.dim[k] ? all - before : image->shape.dim[k];
+		const char *loop = arena_printf(s->arena, "%s.b.%d", x, k);
+		if (before < 0 || size < 1)
+			return;
+		if (before > 0) {
+			const char *inside = arena_printf(s->arena, "%s.in.%d", x, k);
+			sketch_step(s, "cut %s %lld as %s", loop, (long long)before, inside);
+			loop = inside;
+		}
+		if (before + size < all)
+			sketch_step(s, "cut %s %lld", loop, (long long)size);
+		if (k == last && size > TMPL_DOT_TURN) {
+			sketch_step(s, "split %s %d%s", loop, TMPL_DOT_TURN, size % TMPL_DOT_TURN != 0 ? " overlap" : "");
+			sketch_step(s, "unroll %s.i", loop);
+		}
+	}
+}
+
 void dot_steps(Sketch *s, const Tiled *t, const Tile *tile, const char *vectors, const char *lanes)
 {
 	sketch_step(s, "decompose_init %s %s", t->block, tile->reduce[0]);

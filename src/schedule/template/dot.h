@@ -29,6 +29,11 @@ void dot_cut(Sketch *s, const Dot *dot, Tiled *t, int k);
  * padding are read from there; t no longer selects.
  */
 void dot_copy(Sketch *s, const Value *image, int64_t block, Tiled *t);
+/*
+ * Steps behind these for an image whose rows lie in memory: its border becomes code of its own, and pixels inside of it
+ * a tile without conditions, whose channels are turned in registers.
+ */
+void dot_turn(Sketch *s, const OpCall *c, const Tiled *t);
 /* The instruction in place of the lanes and its steps, loops of these names; the sums begin before, as vectors. */
 void dot_steps(Sketch *s, const Tiled *t, const Tile *tile, const char *vectors, const char *lanes);
 
