@@ -55,6 +55,7 @@ bool pass_affine(Dag *d, EvalFn eval, Err *err);
 bool pass_padded(Dag *d, EvalFn eval, Err *err);
 bool pass_pooled(Dag *d, EvalFn eval, Err *err);
 bool pass_grouped(Dag *d, EvalFn eval, Err *err);
+bool pass_lengths(Dag *d, EvalFn eval, Err *err);
 bool pass_common(Dag *d, EvalFn eval, Err *err);
 bool pass_dead(Dag *d, EvalFn eval, Err *err);
 

@@ -34,6 +34,8 @@ const GraphPass graph_passes[] = {
 		"average pooling of a pointwise convolution comes first; results change by rounding", pass_pooled },
 	{ "grouped", "affine, pooled: what can be in the weights is there", "nothing; sums are ordered as in products",
 		pass_grouped },
+	{ "lengths", "idioms, dense, grouped: squares are products, and what becomes a dense layer is one",
+		"nothing; dense layers whose rows are divided by their lengths are marked", pass_lengths },
 	{ "common", "the passes above, which write equal calls equally", "nothing", pass_common },
 	{ "dead", "nothing; last, since all others leave what they replaced", "numbers of values", pass_dead },
 	{ NULL, NULL, NULL, NULL },

@@ -234,6 +234,8 @@ static const char *refuses(const Dag *d, const OpCall *c, const int64_t *param)
 	(void)param;
 	if (c->op != OP_dense)
 		return "the call is no dense layer";
+	if (op_int(c, "rows") != 0)
+		return "each row needs its own accuracy (rows=1), but halves of the input are added";
 	const Value *x = op_in(d, c, 0), *g = op_in(d, c, 1);
 	if (g->kind != VALUE_CONST)
 		return "the weights are no constant";

@@ -10,6 +10,9 @@ bool infer_dense(const Dag *d, const OpCall *c, Value *out, Err *err)
 	if (!need_factors(c, x, w, err) || !need_rank(c, x, 1, DAG_MAX_RANK, err) || !need_rank(c, w, 2, 2, err) ||
 		!need_tf32(c, x, err))
 		return false;
+	int64_t rows = op_int(c, "rows");
+	if (rows != 0 && rows != 1)
+		return op_refuse(c, err, "rows is %lld, but must be 0 or 1", (long long)rows);
 	int last = x->shape.rank - 1;
 	if (x->shape.dim[last] != w->shape.dim[1])
 		return op_refuse(c, err, "x of shape %s and w of shape %s differ in their last dimension",

@@ -246,6 +246,7 @@ static const struct {
 	{ "f32[1,4]", "const w: f32[4,4]", "dense(x, w)", "no halves" },
 	{ "f32[4,4]", "const w: f32[1,4]", "dense(x, w)", "no halves" },
 	{ "f16[4,4]", "const w: f16[4,4]", "dense(x, w)", "f32" },
+	{ "f32[4,4]", "const w: f32[4,4]", "dense(x, w) rows=1", "own accuracy" },
 	{ "f32[4,4]", "const w: f32[4,4]", "matmul(x, w)", "no dense layer" },
 };
 
