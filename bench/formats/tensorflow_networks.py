@@ -21,8 +21,9 @@ def shown(y, want):
     return y if isinstance(y, str) else f"{np.abs(y - want).max() / np.abs(want).max():.1e}"
 
 
-bad = 0
+count = bad = 0
 for name, size, net, x in make(word, rng):
+    count += 1
     with tempfile.TemporaryDirectory() as folder:
         net.export(f"{folder}/saved", verbose=False)
         served = tf.saved_model.load(f"{folder}/saved").signatures["serving_default"]
@@ -39,4 +40,5 @@ for name, size, net, x in make(word, rng):
             frozen_y))
         print(f"{name} {size}: SavedModel {shown(saved_y, want)}, frozen {shown(frozen_y, want)}, {moves}",
             flush=True)
+print(f"{count - bad} of {count} networks right")
 sys.exit(bad > 0)

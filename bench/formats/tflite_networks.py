@@ -43,10 +43,10 @@ def lite(model, x, reference=False):
     return t.get_tensor(b["index"]), a["name"], b["name"], step
 
 
-bad = 0
+count = bad = 0
 for name, size, net, x in make(word, rng):
     data = [rng.uniform(-1, 1, x.shape).astype(np.float32) for _ in range(4)] + [x]
-    line = f"{name} {size}:"
+    line, wrong = f"{name} {size}:", 0
     with tempfile.TemporaryDirectory() as folder:
         for how in ("f32", "int8"):
             try:
@@ -54,22 +54,26 @@ for name, size, net, x in make(word, rng):
                 want, key_in, key_out, step = lite(model, x)
             except Exception as e:
                 line += f" {how} not converted: {str(e).strip().splitlines()[-1][:120]};"
+                wrong += 1
                 continue
             file = f"{folder}/m.tflite"
             open(file, "wb").write(model)
             y, moves = run(dlc, file, key_in, key_out, x, folder), count_moves(dlc, file)
             if isinstance(y, str):
                 line += f" {how} refused: {y};"
-                bad += 1
+                wrong += 1
             elif how == "f32":
                 error = np.abs(y - want).max() / np.abs(want).max()
                 line += f" f32 {error:.1e}, {moves};"
-                bad += not error <= 1e-4
+                wrong += not error <= 1e-4
             else:
                 other = np.abs(lite(model, x, True)[0] - want).max() / step if step else 0
                 apart = np.abs(y - want).max() / step if step else np.abs(y - want).max()
                 equal = np.mean(np.abs(y - want) < step / 2) if step else 0
                 line += f" int8 {apart:.0f} steps (reference {other:.0f}), {equal:.0%} equal, {moves}"
-                bad += not apart <= max(3, 2 * other)
+                wrong += not apart <= max(3, 2 * other)
+    count += 1
+    bad += wrong > 0
     print(line, flush=True)
+print(f"{count - bad} of {count} networks right in f32 and int8")
 sys.exit(bad > 0)

@@ -33,6 +33,8 @@ def build(name):
             w.uniform_(0.5, 1.5)
         elif key.endswith("running_mean"):
             w.uniform_(-0.2, 0.2)
+        elif w.is_floating_point() and w.dim() > 1 and not w.any():  # a head of zeros, as ViT has, would hide the rest
+            w.normal_(0, 0.02)
     return net, torch.rand(1, 3, size, size) * 2 - 1
 
 
@@ -59,10 +61,11 @@ def run(dlc, model, shape, folder):
 
 def main():
     dlc, word = sys.argv[1], sys.argv[2] if len(sys.argv) > 2 else ""
-    bad, good = 0, dict(pt2=0, traced=0, scripted=0)
+    count, bad, good = 0, 0, dict(pt2=0, traced=0, scripted=0)
     for name in NETWORKS:
         if not re.search(word, name):
             continue
+        count += 1
         net, x = build(name)
         with torch.no_grad():
             want = net(x).numpy()
@@ -87,7 +90,7 @@ def main():
                 good[way] += ok
                 said.append(f"{way}: {error if isinstance(y, str) else f'{error:.1e}'}")
         print(f"{name} {x.shape[-1]}: {', '.join(said)}", flush=True)
-    print(f"{bad} wrong; right: {good}")
+    print(f"{count} networks, {bad} wrong; right: {', '.join(f'{n} {way}' for way, n in good.items())}")
 
 
 main()
