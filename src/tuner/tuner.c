@@ -113,8 +113,14 @@ static double guessed(const TaskRun *r)
 	return r->guess_ms * r->task->weight;
 }
 
-/* All defaults before anything else, the largest first; then the largest gain. */
-static TaskRun *choose_task(Tuner *t)
+/* Its search estimates a good part of the space before it gives the next candidate. */
+static bool plans(const TaskRun *r)
+{
+	return !r->advised && r->state->trials + r->state->reused > 0;
+}
+
+/* All defaults before anything else, the largest first; then the largest gain. `planned`: none that plans first. */
+static TaskRun *choose_task(Tuner *t, bool planned)
 {
 	TaskRun *best = NULL;
 	double gain = -1;
@@ -122,7 +128,7 @@ static TaskRun *choose_task(Tuner *t)
 		TaskRun *r = &t->run[i];
 		/* A request that names tasks wants just those, of alternatives or not. */
 		double g = r->state->weight > 0 || t->ask->ntasks > 0 ? task_run_gain(r) : regions_gain(t, r);
-		if (r->state->end != TASK_OPEN || r->waits)
+		if (r->state->end != TASK_OPEN || r->waits || (planned && plans(r)))
 			continue;
 		if (g > gain || (g == INFINITY && gain == INFINITY && guessed(r) > guessed(best))) {
 			best = r;
@@ -188,16 +194,22 @@ static bool over(const Tuner *t)
 	return t->ask->budget_ms > 0 && tuner_now(t) - t->start_ms >= t->ask->budget_ms - final_reserve_ms(t);
 }
 
-_Static_assert((int)TUNE_IN_FLIGHT <= (int)MEASURE_FLIGHT, "there is a place for each");
+_Static_assert((int)TUNE_IN_FLIGHT <= (int)MEASURE_FLIGHT && (int)TUNE_PLAN_FLIGHT <= (int)MEASURE_FLIGHT,
+	"there is a place for each");
 
 static bool fill(Tuner *t, int64_t reserve, Err *err)
 {
 	int most = measure_flight(t->means->measure);
 	most = most > TUNE_IN_FLIGHT ? most : TUNE_IN_FLIGHT;
-	while (measure_pending(t->means->measure) < most && tuner_may(t, 1 + reserve) && !over(t)) {
-		TaskRun *r = choose_task(t);
+	bool ahead = false; /* a Task is to be planned: candidates of others are built and measured meanwhile */
+	while ((ahead || measure_pending(t->means->measure) < most) && tuner_may(t, 1 + reserve) && !over(t)) {
+		TaskRun *r = choose_task(t, false);
 		if (r == NULL)
 			return true;
+		ahead = plans(r) && measure_pending(t->means->measure) < TUNE_PLAN_FLIGHT;
+		TaskRun *other = ahead ? choose_task(t, true) : NULL;
+		ahead = other != NULL;
+		r = ahead ? other : r;
 		advise(t, r);
 		r->until_ms = t->ask->budget_ms > 0 ? tuner_deadline(t) - final_reserve_ms(t) : 0;
 		Candidate *x = task_run_next(r, t->flying, MEASURE_FLIGHT);
