@@ -180,6 +180,83 @@ START_TEST(boxes_of_yolo)
 }
 END_TEST
 
+/* Siblings share a softmax: groups of 2, 3, 2 and 1 classes, in a region and in a softmax layer. */
+START_TEST(classes_of_a_tree)
+{
+	enum { CLASSES = 8, BOX = 5 + CLASSES, PLACES = 2 };
+	static const int group[CLASSES] = { 0, 0, 1, 1, 1, 2, 2, 3 };
+	Arena *a = arena_new();
+	Dag *d;
+	bool region = _i == 0;
+	int n = region ? 2 * BOX : CLASSES, places = region ? PLACES : 1;
+	const float *x = parts(a, n * places);
+	const char *tree = "animal -1\nthing -1\ncat 0\ndog 0\nbird\t0\ncar 1\nbike 1 \nsiamese 2\n";
+	save_bytes(in_folder(a, "9k.tree"), tree, strlen(tree));
+	const float *y = run_cfg(a,
+		region ? "[net]\nheight=1\nwidth=2\nchannels=26\n[region]\nclasses=8\nnum=2\nsoftmax=1\ntree=data/9k.tree\n"
+			   : "[net]\ninputs=8\n[softmax]\ntree=9k.tree\n",
+		x, NULL, &d);
+	for (int k = 0; k < n; k++)
+		for (int p = 0; p < places; p++) {
+			int first = region ? k / BOX * BOX + 5 : 0, c = k - first;
+			float want = c < -3 || c == -1 ? logistic(x[k * places + p]) : x[k * places + p], sum = 0;
+			for (int i = 0; c >= 0 && i < CLASSES; i++)
+				sum += group[i] == group[c] ? expf(x[(first + i) * places + p]) : 0;
+			ck_assert_float_eq_tol(y[k * places + p], c < 0 ? want : expf(want) / sum, 1e-6f);
+		}
+	arena_free(a);
+}
+END_TEST
+
+static const struct {
+	const char *tree, *want;
+} trees[] = {
+	{ "", "it has no classes" },
+	{ "a -1\nb\n", "line 2 is not a name and the number of a class above it, or -1" },
+	{ "a -1\nb 1\n", "line 2 is not a name" },
+	{ "a -1\n\nb 0\n", "line 2 is not a name" },
+	{ "a -1\nb 0\n", "its tree has 2 classes, but the layer has 3" },
+};
+
+START_TEST(trees_are_refused)
+{
+	Arena *a = arena_new();
+	Err err = { 0 };
+	save_bytes(in_folder(a, "t.tree"), trees[_i].tree, strlen(trees[_i].tree));
+	ck_assert(load_cfg(a, "[net]\ninputs=3\n[softmax]\ntree=t.tree\n", NULL, &err) == NULL);
+	ck_assert_msg(strstr(err.text, trees[_i].want) != NULL, "%d: %s", _i, err.text);
+	arena_free(a);
+}
+END_TEST
+
+/* The fork's shortcut: a weight for a layer or for each of its channels, plain or made one by relu or softmax. */
+START_TEST(shortcuts_have_weights)
+{
+	static const char *const normal[] = { "none", "relu", "softmax" };
+	static const float w[] = { 0.5f, -1, 2, 0.25f };
+	Arena *a = arena_new();
+	Dag *d;
+	int kind = _i / 2, each = _i % 2 == 0 ? 1 : 2;
+	const float *x = parts(a, 4);
+	save_weights(a, "net.weights", w, 2 * (size_t)each);
+	const float *y = run_cfg(a,
+		arena_printf(a,
+			"[net]\nheight=1\nwidth=2\nchannels=2\n[dropout]\n[activation]\nactivation=relu\n[shortcut]\nfrom=-2\n"
+			"weights_type=%s\nweights_normalization=%s\nactivation=linear\n",
+			each == 1 ? "per_feature" : "per_channel", normal[kind]),
+		x, NULL, &d);
+	for (int k = 0; k < 4; k++) {
+		int c = each == 1 ? 0 : k / 2;
+		float u = w[c], t = w[each + c], most = u > t ? u : t;
+		u = kind == 2 ? expf(u - most) : kind == 1 && u < 0 ? 0 : u;
+		t = kind == 2 ? expf(t - most) : kind == 1 && t < 0 ? 0 : t;
+		float sum = kind == 0 ? 1 : 1e-4f + u + t;
+		ck_assert_float_eq_tol(y[k], ((x[k] > 0 ? x[k] : 0) * u + x[k] * t) / sum, 1e-6f);
+	}
+	arena_free(a);
+}
+END_TEST
+
 /* Two steps of a gru of two states, whose gates are those of the state first. */
 START_TEST(a_gru_remembers)
 {
@@ -237,7 +314,11 @@ static const struct {
 	{ CONV "[conv_lstm]\n[conv_lstm]\n[Gaussian_yolo]\n", "2 operators of this model are not supported" },
 	{ CONV "[yolo]\nclasses=3\nnum=2\n", "its input has 2 channels, but 2 boxes of 8 numbers are needed" },
 	{ CONV "[yolo]\nclasses=9223372036854775807\n", "" },
-	{ CONV "[region]\ntree=data/9k.tree\n", "its option tree, a hierarchy of classes, is not supported" },
+	{ CONV "[region]\ntree=data/no.tree\n", "its tree of classes, 'data/no.tree', cannot be opened: No such file" },
+	{ CONV "[region]\ntree=/etc/passwd\n",
+		"its tree of classes, '/etc/passwd', must lie below the folder of the .cfg" },
+	{ CONV "[shortcut]\nfrom=-1\nweights_type=per_place\n", "'per_place', not none, per_feature or per_channel" },
+	{ CONV "[shortcut]\nfrom=-1\nweights_type=per_layer\nweights_normalization=max\n", "'max', not none, relu" },
 	{ CONV "[shortcut]\nfrom=-1\n[upsample]\n[shortcut]\nfrom=-2\n", "which must not be larger" },
 };
 
@@ -300,8 +381,8 @@ START_TEST(networks_without_weights)
 	Arena *a = arena_new();
 	Err err = { 0 };
 	const char *data = getenv("DLC_TEST_DATA");
-	const char *path = arena_printf(
-		a, "%s/models/darknet/%s.cfg", data != NULL ? data : SOURCE_ROOT "/../shared", cfgs[_i]);
+	const char *path =
+		arena_printf(a, "%s/models/darknet/%s.cfg", data != NULL ? data : SOURCE_ROOT "/../shared", cfgs[_i]);
 	if (access(path, R_OK) != 0)
 		suite_skip(cfgs[_i], "no models in DLC_TEST_DATA");
 	else {
@@ -350,6 +431,9 @@ int main(void)
 	tcase_add_test(tc, unequal_shapes_are_added);
 	tcase_add_test(tc, pools_pad_at_the_end);
 	tcase_add_test(tc, boxes_of_yolo);
+	tcase_add_loop_test(tc, classes_of_a_tree, 0, 2);
+	tcase_add_loop_test(tc, trees_are_refused, 0, LEN(trees));
+	tcase_add_loop_test(tc, shortcuts_have_weights, 0, 6);
 	tcase_add_test(tc, a_gru_remembers);
 	tcase_add_loop_test(tc, networks_are_refused, 0, LEN(refused));
 	tcase_add_test(tc, weights_are_refused);

@@ -41,7 +41,8 @@ static bool is_fork(const Cfg *cfg)
 	static const char *const types[] = { "scale_channels", "sam", "Gaussian_yolo", "conv_lstm", "reorg3d", "lrelu" };
 	static const char *const options[] = { "scale_x_y", "iou_loss", "nms_kind", "beta_nms", "new_coords", "max_delta",
 		"objectness_smooth", "mosaic", "cutmix", "letter_box", "ema_alpha", "group_id", "share_index", "dilation",
-		"stride_x", "stride_y", "resize", "try_fix_nan", "sgdr_cycle", "iou_thresh", "cls_normalizer", "antialiasing" };
+		"stride_x", "stride_y", "resize", "try_fix_nan", "sgdr_cycle", "iou_thresh", "cls_normalizer", "antialiasing",
+		"weights_type" };
 	for (size_t k = 0; k < cfg->n; k++) {
 		const CfgSection *s = &cfg->at[k];
 		const char *activation = cfg_value(s, "activation");
@@ -108,7 +109,7 @@ static bool list_layers(Arena *a, const CfgSection *s, const char *option, long 
 	return out->n > 0 || fail(err, ERR_INPUT, NULL, "line %d: option %s lists no layer", s->line, option);
 }
 
-static const NodeAttr *attrs_of(Arena *a, const CfgSection *s, const char *without, size_t *n)
+static NodeAttr *attrs_of(Arena *a, const CfgSection *s, const char *without, size_t *n)
 {
 	NodeAttr *out = arena_array(a, NodeAttr, s->option.n + 1);
 	*n = 0;
@@ -116,14 +117,16 @@ static const NodeAttr *attrs_of(Arena *a, const CfgSection *s, const char *witho
 		const char *value = s->option.at[k].value;
 		if (without != NULL && strcmp(s->option.at[k].name, without) == 0)
 			continue;
-		out[(*n)++] = (NodeAttr){ .name = s->option.at[k].name,
-			.kind = NODE_TEXT,
-			.text = { (const unsigned char *)value, strlen(value) } };
+		out[(*n)++] = (NodeAttr){
+			.name = s->option.at[k].name, .kind = NODE_TEXT, .text = { (const unsigned char *)value, strlen(value) }
+		};
 	}
 	return out;
 }
 
-static bool make_node(Arena *a, const Cfg *cfg, const char *const *name, long k, NodeDef *out, Err *err)
+/* Section k as a node; `path` is the .cfg's, beside which a tree of classes lies. */
+static bool make_node(
+	Arena *a, const char *path, const Cfg *cfg, const char *const *name, long k, NodeDef *out, Err *err)
 {
 	const CfgSection *s = &cfg->at[k + 1];
 	const char *type = type_of(s->type), *option = reads_layers(type) ? "layers" : reads_two(type) ? "from" : NULL;
@@ -137,7 +140,11 @@ static bool make_node(Arena *a, const Cfg *cfg, const char *const *name, long k,
 		in[i] = list.at[i] < 0 ? "data" : name[list.at[i]];
 	result[0] = name[k];
 	*out = (NodeDef){ .name = name[k], .op = type, .domain = "", .in = in, .nin = list.n, .out = result, .nout = 1 };
-	out->attr = attrs_of(a, s, option, &out->nattr);
+	NodeAttr *attr = attrs_of(a, s, option, &out->nattr);
+	for (size_t i = 0; i < out->nattr; i++)
+		if (strcmp(attr[i].name, "tree") == 0 && !darknet_read_tree(a, path, &attr[i], err))
+			return false;
+	out->attr = attr;
 	return true;
 }
 
@@ -232,9 +239,9 @@ static bool read_steps(Arena *a, const Cfg *cfg, const ModelArgs *args, int64_t 
 		return fail(err, ERR_USAGE, "batch", "a network with recurrent layers runs one sequence at a time");
 	if (!read_size(&cfg->at[0], "time_steps", 1, &trained, err))
 		return false;
-	const char *note = arena_printf(a,
-		"one step of the sequence is compiled (trained with %lld): a longer sequence can be asked for",
-		(long long)trained);
+	const char *note =
+		arena_printf(a, "one step of the sequence is compiled (trained with %lld): a longer sequence can be asked for",
+			(long long)trained);
 	if (args->seq == 0 && args->note != NULL)
 		args->note(note, args->note_arg);
 	return true;
@@ -253,7 +260,7 @@ static Dag *import_cfg(Arena *a, const char *path, const Cfg *cfg, const char *w
 	for (long k = 0; k < n; k++)
 		name[k] = arena_printf(a, "%.60s_%ld", type_of(cfg->at[k + 1].type), k);
 	for (long k = 0; k < n; k++)
-		if (!make_node(a, cfg, name, k, &node[k], err))
+		if (!make_node(a, path, cfg, name, k, &node[k], err))
 			return NULL;
 	while (last > 0 && strcmp(node[last].op, "cost") == 0)
 		last--;

@@ -25,6 +25,11 @@ bool cfg_read(Arena *a, const char *name, Bytes text, Cfg *out, Err *err);
 /* The value of an option; NULL: it is not given. */
 const char *cfg_value(const CfgSection *s, const char *name);
 
+/* ---- a tree of classes (tree.c) */
+
+/* An option `tree`, the name of a file, becomes the sizes of the groups of siblings in it. */
+bool darknet_read_tree(Arena *a, const char *path, NodeAttr *attr, Err *err);
+
 /* ---- the numbers of a .weights file (numbers.c): NodeModel.source */
 
 typedef struct DarknetNumbers {

@@ -6,6 +6,8 @@
 
 #include "frontend/node/compose.h"
 
+#include <string.h>
+
 #define TRAINED \
 	"jitter ignore_thresh truth_thresh random resize iou_thresh iou_normalizer cls_normalizer obj_normalizer " \
 	"delta_normalizer iou_loss iou_thresh_kind nms_kind beta_nms max_delta objectness_smooth label_smooth_eps max " \
@@ -24,13 +26,81 @@ static int softmax(Visit *v, int x, int axis)
 	return node_call(v, OP_softmax, &x, 1, &attr, 1);
 }
 
+/* The order in which groups of one size lie beside each other; inverse[order[k]] = k. */
+static void sort_groups(const int64_t *group, int n, int64_t *order, int64_t *inverse)
+{
+	int64_t most = 0, at = 0;
+	for (int k = 0; k < n; k++)
+		most = group[k] > most ? group[k] : most;
+	for (int64_t size = 1, next; size <= most; size = next) {
+		int64_t from = 0;
+		next = most + 1;
+		for (int k = 0; k < n; from += group[k++]) {
+			for (int64_t i = 0; i < (group[k] == size ? size : 0); i++, at++) {
+				order[at] = from + i;
+				inverse[from + i] = at;
+			}
+			if (group[k] > size && group[k] < next)
+				next = group[k];
+		}
+	}
+}
+
+static int take(Visit *v, int x, const int64_t *index, int64_t n, int axis)
+{
+	Attr attr = attr_int("axis", axis);
+	int in[] = { x, node_const(v, I64, shape_of(1, &n), index) };
+	return node_call(v, OP_gather, in, 2, &attr, 1);
+}
+
+/* A softmax in each group of siblings along an axis. Groups of one size are taken together. */
+static int softmax_tree(Visit *v, int x, int axis, const int64_t *group, int n)
+{
+	Shape s = node_val(v, x)->shape;
+	int64_t all = 0, classes = s.dim[axis], at = 0;
+	for (int k = 0; k < n; k++)
+		all += group[k];
+	if (node_ok(v) && all != classes)
+		node_fail(
+			v, ERR_INPUT, "its tree has %lld classes, but the layer has %lld", (long long)all, (long long)classes);
+	if (!node_ok(v))
+		return x;
+	Arena *a = v->im->arena;
+	int64_t *order = arena_array(a, int64_t, all), *inverse = arena_array(a, int64_t, all);
+	int *part = arena_array(a, int, n), parts = 0;
+	bool sorted = true;
+	sort_groups(group, n, order, inverse);
+	for (int64_t k = 0; k < all; k++)
+		sorted &= order[k] == k;
+	if (!sorted)
+		x = take(v, x, order, all, axis);
+	for (int64_t size = 1; at < all && node_ok(v); size++) {
+		int64_t count = 0;
+		for (int k = 0; k < n; k++)
+			count += group[k] == size;
+		if (count == 0)
+			continue;
+		Shape cut = s, whole = s;
+		cut.rank++;
+		memmove(&cut.dim[axis + 2], &s.dim[axis + 1], (size_t)(s.rank - axis - 1) * sizeof *s.dim);
+		cut.dim[axis] = count;
+		cut.dim[axis + 1] = size;
+		whole.dim[axis] = count * size;
+		int y = node_reshape(v, node_slice(v, x, axis, at, count * size), cut);
+		part[parts++] = node_reshape(v, softmax(v, y, axis + 1), whole);
+		at += count * size;
+	}
+	x = node_concat(v, part, parts, axis);
+	return sorted ? x : take(v, x, inverse, all, axis);
+}
+
 static void import_softmax(Visit *v)
 {
 	int64_t groups = node_attr_int(v, "groups", 1);
 	double temperature = node_attr_float(v, "temperature", 1);
 	bool spatial = node_attr_flag(v, "spatial", false);
-	if (node_has(v, "tree"))
-		node_fail(v, ERR_UNSUPPORTED, "its option tree, a hierarchy of classes, is not supported");
+	int tree;
+	const int64_t *group = node_attr_ints(v, "tree", &tree);
 	int x = spatial ? darknet_image(v, 0) : darknet_flat(v, 0);
 	Shape s = node_val(v, x)->shape;
 	if (node_ok(v) && (groups < 1 || s.dim[1] % groups != 0))
@@ -39,6 +109,10 @@ static void import_softmax(Visit *v)
 		return;
 	if (temperature != 1 && !spatial)
 		x = node_with_number(v, OP_div, x, temperature);
+	if (group != NULL && !spatial) {
+		node_set(v, 0, softmax_tree(v, x, 1, group, tree));
+		return;
+	}
 	if (groups > 1 && !spatial)
 		x = node_view(v, x, 3, (int64_t[]){ s.dim[0], groups, s.dim[1] / groups });
 	x = softmax(v, x, spatial ? 1 : groups > 1 ? 2 : 1);
@@ -98,8 +172,8 @@ static void import_region(Visit *v)
 	int64_t coords = node_attr_int(v, "coords", 4), n = node_attr_int(v, "num", 1);
 	int64_t classes = node_attr_int(v, "classes", 20);
 	bool soft = node_attr_flag(v, "softmax", false), background = node_attr_flag(v, "background", false);
-	if (node_has(v, "tree"))
-		node_fail(v, ERR_UNSUPPORTED, "its option tree, a hierarchy of classes, is not supported");
+	int tree;
+	const int64_t *group = node_attr_ints(v, "tree", &tree);
 	if (node_ok(v) && (coords != 4 || classes < 1 || background))
 		node_fail(v, ERR_UNSUPPORTED, "it has %lld coordinates, %lld classes%s, but 4 and at least 1 are supported",
 			(long long)coords, (long long)classes, background ? " and a background" : "");
@@ -109,7 +183,10 @@ static void import_region(Visit *v)
 		return;
 	int class = node_slice(v, x, 2, 5, classes);
 	int part[] = { sigmoid(v, node_slice(v, x, 2, 0, 2)), node_slice(v, x, 2, 2, 2),
-		sigmoid(v, node_slice(v, x, 2, 4, 1)), soft ? softmax(v, class, 2) : sigmoid(v, class) };
+		sigmoid(v, node_slice(v, x, 2, 4, 1)),
+		group != NULL ? softmax_tree(v, class, 2, group, tree)
+		: soft        ? softmax(v, class, 2)
+					  : sigmoid(v, class) };
 	set_boxes(v, &b, part, 4);
 }
 

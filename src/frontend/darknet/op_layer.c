@@ -50,13 +50,11 @@ int darknet_activate(Visit *v, int x, const char *name)
 	static const struct {
 		const char *name, *as;
 		double a, b;
-	} rows[] = {
-		{ "linear", "linear", 0, 0 }, { "logistic", "sigmoid", 0, 0 }, { "relu", "relu", 0, 0 },
+	} rows[] = { { "linear", "linear", 0, 0 }, { "logistic", "sigmoid", 0, 0 }, { "relu", "relu", 0, 0 },
 		{ "relu6", "clip", 0, 6 }, { "leaky", "leaky_relu", 0.1, 0 }, { "relie", "leaky_relu", 0.01, 0 },
 		{ "elu", "elu", 1, 0 }, { "selu", "selu", 1.0507, 1.6732 }, { "tanh", "tanh", 0, 0 },
 		{ "hardtan", "clip", -1, 1 }, { "swish", "swish", 1, 0 }, { "mish", "mish", 0, 0 },
-		{ "gelu", "gelu_tanh", 0, 0 }
-	};
+		{ "gelu", "gelu_tanh", 0, 0 } };
 	for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
 		if (strcmp(rows[k].name, name) == 0)
 			return node_activate_with(v, x, rows[k].as, rows[k].a, rows[k].b);
@@ -296,7 +294,7 @@ static void import_local(Visit *v)
 	int w = darknet_constant(v, "weights", shape_of(3, (int64_t[]){ places, n, taps }), 0, sqrt(2 / (double)taps));
 	Attr attr = attr_ints("pads", pads, 8);
 	x = pad != 0 ? node_call(v, OP_pad, &x, 1, &attr, 1) : x;
-	tap = arena_array(v->im->arena, int, size * size);
+	tap = arena_array(v->im->arena, int, size *size);
 	for (int64_t k = 0; k < size * size; k++) {
 		int64_t starts[] = { 0, 0, k / size, k % size }, steps[] = { 1, 1, stride, stride };
 		int64_t sizes[] = { s.dim[0], s.dim[1], out[0], out[1] };
@@ -391,16 +389,58 @@ static int fitted(Visit *v, int y, Shape to)
 	return shape_eq(cut, to) ? y : node_call(v, OP_pad, &y, 1, &wide, 1);
 }
 
+/* The weights of the fork's shortcut, [layers][each]; those of one column add up to one where they are normalised. */
+static const float *shortcut_weights(Visit *v, int64_t layers, int64_t each, const char *normal)
+{
+	bool relu = strcmp(normal, "relu") == 0 || strcmp(normal, "avg_relu") == 0, soft = strcmp(normal, "softmax") == 0;
+	if (node_ok(v) && !relu && !soft && strcmp(normal, "none") != 0)
+		node_fail(v, ERR_INPUT, "its option weights_normalization is '%.40s', not none, relu or softmax", normal);
+	darknet_begin(v, -1);
+	const float *w = darknet_take(v, "weights", shape_of(2, (int64_t[]){ layers, each }), 1, 0.1);
+	darknet_end(v, -1);
+	if (w == NULL || (!relu && !soft))
+		return w;
+	float *out = arena_array(v->im->arena, float, layers *each);
+	for (int64_t k = 0; k < each; k++) {
+		float most = w[k], sum = 1e-4f;
+		for (int64_t i = 1; i < layers; i++)
+			most = w[i * each + k] > most ? w[i * each + k] : most;
+		for (int64_t i = 0; i < layers; i++) {
+			float x = w[i * each + k];
+			out[i * each + k] = soft ? expf(x - most) : x > 0 ? x : 0;
+			sum += out[i * each + k];
+		}
+		for (int64_t i = 0; i < layers; i++)
+			out[i * each + k] /= sum;
+	}
+	return out;
+}
+
 static void import_shortcut(Visit *v)
 {
-	if (strcmp(node_attr_text(v, "weights_type", "none"), "none") != 0)
-		node_fail(v, ERR_UNSUPPORTED, "its option weights_type is not supported");
-	node_attr_text(v, "weights_normalizion", "none");
+	const char *type = node_attr_text(v, "weights_type", "none");
+	const char *normal = node_attr_text(v, "weights_normalizion", node_attr_text(v, "weights_normalization", "none"));
 	const char *activation = node_attr_text(v, "activation", "linear");
-	int x = darknet_image(v, 0);
+	bool channels = strcmp(type, "per_channel") == 0, weighted = strcmp(type, "none") != 0;
+	const float *w = NULL;
+	int x = darknet_image(v, 0), n = node_nin(v);
 	Shape s = node_val(v, x)->shape;
-	for (int k = 1; k < node_nin(v) && node_ok(v); k++)
-		x = node_call2(v, OP_add, x, fitted(v, darknet_image(v, k), s));
+	Shape row = shape_of(4, (int64_t[]){ 1, channels ? s.dim[1] : 1, 1, 1 });
+	if (node_ok(v) && weighted && !channels && strcmp(type, "per_feature") != 0 && strcmp(type, "per_layer") != 0)
+		node_fail(v, ERR_INPUT, "its option weights_type is '%.40s', not none, per_feature or per_channel", type);
+	if (node_ok(v) && weighted) {
+		w = shortcut_weights(v, n, row.dim[1], normal);
+		x = node_call2(v, OP_mul, x, node_weight(v, "weights_0", F32, row, w));
+	}
+	for (int k = 1; k < n && node_ok(v); k++) {
+		int y = darknet_image(v, k);
+		if (w != NULL && !shape_eq(node_val(v, y)->shape, s))
+			node_fail(v, ERR_UNSUPPORTED, "it has weights, but its layers have different shapes");
+		if (w != NULL)
+			y = node_call2(v, OP_mul, y,
+				node_weight(v, arena_printf(v->im->arena, "weights_%d", k), F32, row, w + k * row.dim[1]));
+		x = node_call2(v, OP_add, x, fitted(v, y, s));
+	}
 	node_set(v, 0, darknet_activate(v, x, activation));
 }
 
@@ -496,7 +536,8 @@ static void import_upsample(Visit *v)
 	node_set(v, 0, scale == 1 ? x : node_with_number(v, OP_mul, x, scale));
 }
 
-#define TRAINING "stopbackward dontload dontloadscales onlyforward learning_rate dot burnin_update train_only_bn " \
+#define TRAINING \
+	"stopbackward dontload dontloadscales onlyforward learning_rate dot burnin_update train_only_bn " \
 	"dont_update clip grad_centr reverse"
 
 const NodeRow darknet_layer_rows[] = {
