@@ -57,7 +57,7 @@ bool compile_orders(Dag *d, const Target *t, Err *err)
 {
 	Arena *a = arena_new();
 	Orders o = { .dag = d };
-	o.n = graph_order_regions(a, d, &o.region);
+	o.n = graph_order_regions(a, d, t, &o.region);
 	bool ok = true;
 	if (o.n > 0) {
 		o.estimate = net_estimate_open(a, t);

@@ -5,6 +5,7 @@
  * Elementwise calls behind follow the product (sink.c), so that they are in its group.
  */
 #include "graph/edit.h"
+#include "graph/without.h"
 
 static int reshape(Edit *e, const char *name, int x, Shape s)
 {
@@ -45,7 +46,7 @@ static bool multiply_groups(Edit *e, const OpCall *c, void *arg)
 	(void)arg;
 	const Dag *d = e->from;
 	if (c->op != OP_conv)
-		return sink_call(e, c);
+		return graph_does(d, FEATURE_OF_GRAPH_sink) && sink_call(e, c);
 	const Shape w = d->value.at[c->in[1]].shape, x = d->value.at[c->in[0]].shape, y = d->value.at[c->out[0]].shape;
 	int64_t groups = op_int(c, "groups"), pixels = 1;
 	bool bias = c->nin > 2 && c->in[2] != DAG_NONE;

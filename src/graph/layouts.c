@@ -6,7 +6,7 @@
  *
  * Row-major stay: inputs, outputs and constants of the network; tensors of few channels, or of one pixel
  * (where blocks would only add padding); the results of reshapes, and what only reshapes read, since a
- * reshape costs nothing between row-major tensors.
+ * reshape costs nothing between row-major tensors. orders.c offers blocks for those behind transposes.
  *
  * A device whose threads run each instruction together (warp > 1) gets no blocks: neighbouring threads take
  * neighbouring pixels of row-major tensors. Its matrix units rather take neighbouring channels: regions that
@@ -30,6 +30,13 @@ static bool is_pixel(DType t)
 	return dtype_is_float(t) || (dtype_is_int(t) && (t.bits == 8 || dtype_eq(t, I32)));
 }
 
+static bool is_image(const Value *x)
+{
+	const int64_t *dim = x->shape.dim;
+	return x->kind == VALUE_CALL && is_pixel(x->type) && x->shape.rank == 4 && dim[1] > GRAPH_FEW_CHANNELS &&
+		(dim[2] > 1 || dim[3] > 1) && shape_elements(x->shape) > 0;
+}
+
 static void find_candidates(Lay *l)
 {
 	const Dag *d = l->d;
@@ -44,10 +51,7 @@ static void find_candidates(Lay *l)
 	}
 	for (size_t v = 0; v < d->value.n; v++) {
 		const Value *x = &d->value.at[v];
-		const Dim *dim = x->shape.dim;
-		bool is_image = x->kind == VALUE_CALL && is_pixel(x->type) && x->shape.rank == 4 &&
-			dim[1] > GRAPH_FEW_CHANNELS && (dim[2] > 1 || dim[3] > 1) && shape_elements(x->shape) > 0;
-		l->may[v] = is_image && d->call.at[x->call].op != OP_reshape && readers[v] > reshapes[v];
+		l->may[v] = is_image(x) && d->call.at[x->call].op != OP_reshape && readers[v] > reshapes[v];
 	}
 	for (size_t i = 0; i < d->output.n; i++)
 		l->may[d->output.at[i]] = false;
@@ -116,6 +120,14 @@ static int64_t block_of(const Target *t, DType type)
 	return lanes > GRAPH_LEAST_BLOCK ? lanes : GRAPH_LEAST_BLOCK;
 }
 
+static const char *blocks_of(const Dag *d, const Target *t, const Value *x)
+{
+	int64_t fits = block_of(t, x->type); /* half a block is enough for half as many channels */
+	while (fits > GRAPH_FEW_CHANNELS && fits / 2 >= x->shape.dim[1])
+		fits /= 2;
+	return arena_printf(d->arena, "NCHW%lldc", (long long)fits);
+}
+
 static Lay read_layouts(const Dag *d, const Target *t, bool warps)
 {
 	Lay l = { .d = d };
@@ -156,9 +168,13 @@ void graph_layouts(Dag *d, const Target *t)
 		if (t == NULL || target_has_warps(t) || !graph_does(d, FEATURE_OF_GRAPH_blocks) ||
 			!l.may[v] || !l.wanted[first_of(&l, (int)v)])
 			continue;
-		int64_t fits = block_of(t, x->type); /* half a block is enough for half as many channels */
-		while (fits > GRAPH_FEW_CHANNELS && fits / 2 >= x->shape.dim[1])
-			fits /= 2;
-		x->layout = arena_printf(d->arena, "NCHW%lldc", (long long)fits);
+		x->layout = blocks_of(d, t, x);
 	}
+}
+
+const char *graph_blocks(const Dag *d, const Target *t, int v)
+{
+	const Value *x = &d->value.at[v];
+	bool may = t != NULL && !target_has_warps(t) && graph_does(d, FEATURE_OF_GRAPH_blocks) && is_image(x);
+	return may ? blocks_of(d, t, x) : NULL;
 }

@@ -15,4 +15,7 @@ int graph_matrix_regions(const Dag *d, const Target *t, int *region);
 /* Makes the images of these regions NHWC where last[] says so; the other results of calls are row-major. */
 void graph_channels_last(Dag *d, const int *region, const bool *last);
 
+/* The blocks of value v where they are not chosen by graph_layouts; NULL: it can have none. */
+const char *graph_blocks(const Dag *d, const Target *t, int v);
+
 #endif

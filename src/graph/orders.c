@@ -9,6 +9,7 @@
  */
 #include "graph/orders.h"
 
+#include "graph/layouts.h"
 #include "graph/order.h"
 
 #include <string.h>
@@ -224,6 +225,27 @@ static void spread_layouts(Find *f, int r)
 	}
 }
 
+/*
+ * Blocks for what a reshape of a region gives to a convolution or pool. graph_layouts leaves it row-major, since it
+ * does not know whether blocks make the reshape a view.
+ */
+static void offer_blocks(Find *f, const Target *t)
+{
+	const Spread *s = f->spread;
+	const Dag *d = s->d;
+	for (size_t i = 0; i < d->call.n; i++) {
+		int v = d->call.at[i].out[0];
+		bool wanted = false;
+		if (d->call.at[i].op != OP_reshape || f->region[v] == DAG_NONE)
+			continue;
+		for (int k = s->readers[v]; k < s->readers[v + 1]; k++)
+			wanted |= (op_row(d->call.at[s->reader[k]].op)->traits & OP_BLOCKED) != 0;
+		const char *blocks = wanted ? graph_blocks(d, t, v) : NULL;
+		if (blocks != NULL)
+			add_offer(f, v, blocks);
+	}
+}
+
 /* The offer that takes all others of the region back. */
 static Offer as_before(Arena *a, const Dag *d, const OrderRegion *r)
 {
@@ -254,7 +276,7 @@ static const char *text_of(Arena *a, const Dag *d, const OrderRegion *r)
 	return text_str(&t);
 }
 
-int graph_order_regions(Arena *a, const Dag *d, OrderRegion **out)
+int graph_order_regions(Arena *a, const Dag *d, const Target *t, OrderRegion **out)
 {
 	Spread s = spread_open(a, d);
 	Find f = { .spread = &s, .region = arena_array(a, int, d->value.n + 1) };
@@ -272,6 +294,7 @@ int graph_order_regions(Arena *a, const Dag *d, OrderRegion **out)
 	}
 	for (size_t r = 0; r < f.regions.n; r++)
 		spread_layouts(&f, (int)r);
+	offer_blocks(&f, t);
 	for (size_t r = 0; r < f.regions.n; r++) {
 		OrderRegion *x = &f.regions.at[r];
 		x->offer[0] = as_before(a, d, x);

@@ -21,7 +21,7 @@ typedef struct OrderRegion {
 } OrderRegion;
 
 /* The regions around transposes that run code under the Dag's present layouts; returns how many. */
-int graph_order_regions(Arena *a, const Dag *d, OrderRegion **out);
+int graph_order_regions(Arena *a, const Dag *d, const Target *t, OrderRegion **out);
 void graph_take_offer(Dag *d, const Offer *o);
 
 #endif
