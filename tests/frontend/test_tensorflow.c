@@ -45,6 +45,29 @@ START_TEST(graphs_are_refused)
 }
 END_TEST
 
+/* A loop that never ends and carries many values, so that names would take memory long before its iterations do. */
+START_TEST(loops_that_carry_much_are_refused)
+{
+	enum { CARRIED = 200 };
+	Arena *a = arena_new();
+	Err err = { 0 };
+	const char *in = "i:i32", *out = "i=n:y:0", *read = "c";
+	for (int k = 0; k < CARRIED; k++) {
+		in = arena_printf(a, "%s,a%d:f32", in, k);
+		out = arena_printf(a, "%s,a%d=a%d", out, k, k);
+		read = arena_printf(a, "%s,x", read);
+	}
+	const char *graph = arena_printf(a,
+		"func go %s -> r=l:z:0\nconst n i32 = 3\nnode Less i,n:output:0 -> l\nend\n"
+		"func body %s -> %s\nnode Identity i -> n\nend\n"
+		"in x f32 2\nconst c i32 = 0\nnode While %s -> w cond=&go body=&body\nnode Neg w:1 -> y\n",
+		in, in, out, read);
+	ck_assert(frontend_load_bytes(a, "graph.pb", graph_bytes(a, graph), NULL, &err) == NULL);
+	ck_assert_msg(strstr(err.text, "only while they carry 1048576 values") != NULL, "%s", err.text);
+	arena_free(a);
+}
+END_TEST
+
 /* Cut and flipped bytes of all graphs: a Dag that checks, or one sentence. */
 START_TEST(damaged_graphs_are_refused)
 {
@@ -248,6 +271,7 @@ int main(void)
 	tcase_add_checked_fixture(tc, make_folder, remove_folder);
 	tcase_add_loop_test(tc, graphs_become_dags, 0, LEN(become));
 	tcase_add_loop_test(tc, graphs_are_refused, 0, LEN(refused));
+	tcase_add_test(tc, loops_that_carry_much_are_refused);
 	tcase_add_loop_test(tc, texts_are_read, 0, LEN(texts));
 	tcase_add_loop_test(tc, damaged_graphs_are_refused, 0, suite_count(40, 10, 400));
 	tcase_add_loop_test(tc, networks_give_tensorflows_results, 0, 2 * LEN(networks));

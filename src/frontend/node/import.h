@@ -53,6 +53,7 @@ struct Import {
 	const char *wanted; /* an input that had to be known and was not */
 	int64_t nodes;      /* walked so far, inlined functions included */
 	int64_t steps;      /* iterations of loops so far */
+	int64_t bound;      /* inputs and results of subgraphs so far, counted in each run */
 	Err missing;        /* names operators that only branches have */
 	VEC(int) seen;      /* of each value of the Dag: the last search that met it */
 	int search;

@@ -7,7 +7,8 @@
 
 #include <string.h>
 
-enum { MOST_NODES = 1 << 18, MOST_DEPTH = 16 };
+/* Each run of a subgraph binds its inputs and results to names, which stay in memory. */
+enum { MOST_NODES = 1 << 18, MOST_DEPTH = 16, MOST_BOUND = 1 << 20 };
 
 static const char *result_of(const NodeValue *v)
 {
@@ -304,6 +305,10 @@ bool node_run_graph(
 	if (g->nin != (size_t)nin || g->nout != (size_t)nout)
 		return import_refuse(im, ERR_INPUT, "%s: its graph '%.60s' has %zu inputs and %zu results, but needs %d and %d",
 			v->name, g->name, g->nin, g->nout, nin, nout);
+	if ((im->bound += nin + nout) > MOST_BOUND)
+		return import_refuse(im, ERR_UNSUPPORTED,
+			"%s: loops are written out, but only while they carry %d values in all iterations together", v->name,
+			MOST_BOUND);
 	f.around = open;
 	f.names = names_new(im->arena);
 	f.read = names_new(im->arena);
