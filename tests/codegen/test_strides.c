@@ -1,7 +1,7 @@
 /*
  * Vector loads of elements some places apart, backwards too: of any type, number of lanes and distance, under a mask
  * whose off lanes lie outside of the tensor, compiled code reads what the interpreter reads. So do stores of
- * neighbouring columns, which are turned in registers.
+ * neighbouring columns, and stores of columns into rows that lie apart, which are turned in registers.
  */
 #include "codegen/codegen.h"
 #include "ir/text/ir_text.h"
@@ -41,6 +41,24 @@ static char *turn_text(Arena *a, const char *type, int lanes, int columns, int g
 	for (int k = 0; k < columns; k++)
 		text_add(&out, "\t\ty[ramp(min(b * %d + %d, %d) * %d, 1, %d)] = x[ramp(min(b * %d, %d) + %d, %d, %d)]\n",
 			columns, k, lap + k, pitch, lanes, columns, lap, k == other ? 0 : k, stride, lanes);
+	text_add(&out, "\t}\n}\n");
+	return out.at;
+}
+
+/*
+ * Columns of one or two blocks in turns, whose lanes are stored into rows that lie apart; in some, one column is
+ * missing, or begins somewhere else.
+ */
+static char *spread_text(Arena *a, const char *type, int lanes, int columns, int blocks, int stride, int other)
+{
+	Text out = { .arena = a };
+	int block = stride * lanes, all = blocks * block * 2;
+	text_add(&out, "fn f(x: in %s[%d], y: out %s[%d]) {\n", type, all, type, all + stride);
+	text_add(&out, "\tfor z in 0..%d {\n\t\ty[z] = x[0]\n\t}\n\tfor b in 0..2 {\n", all + stride);
+	for (int k = 0; k < columns * blocks; k++)
+		text_add(&out, "\t\ty[ramp(b * %d + %d, %d, %d)] = max(x[ramp(b * %d + %d, 1, %d)], splat(x[b], %d))\n",
+			blocks * block, k % blocks * block + (k == other ? stride - 1 : k / blocks), stride, lanes, columns * lanes,
+			k * lanes, lanes, lanes);
 	text_add(&out, "\t}\n}\n");
 	return out.at;
 }
@@ -103,12 +121,33 @@ START_TEST(turns)
 }
 END_TEST
 
+START_TEST(spreads)
+{
+	Target t;
+	Rng rng = rng_seed(0x59ead);
+	int count = getenv("DLC_TEST_ALL") != NULL ? 500 : SANITIZED ? 10 : 40;
+	if (!runner_target(&t, runner_levels[_i]))
+		return;
+	for (int k = 0; k < count; k++) {
+		Arena *a = arena_new();
+		const char *type = types[rng_below(&rng, LEN(types))];
+		int lanes = rng_below(&rng, 4) == 0 ? (int)rng_range(&rng, 3, 20) : 4 << rng_below(&rng, 4);
+		int columns = (int)rng_range(&rng, 1, 20), blocks = (int)rng_range(&rng, 1, 2);
+		int stride = columns + (int)rng_range(&rng, 1, 20);
+		int other = rng_below(&rng, 3) == 0 ? (int)rng_below(&rng, 20) : -1;
+		run_case(a, &t, spread_text(a, type, lanes, columns, blocks, stride, other), &rng);
+		arena_free(a);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tc = tcase_create("strides");
 	for (int k = 0; runner_levels[k] != NULL; k++) {
 		tcase_add_loop_test(tc, strides, k, k + 1);
 		tcase_add_loop_test(tc, turns, k, k + 1);
+		tcase_add_loop_test(tc, spreads, k, k + 1);
 	}
 	return run_code_suite("codegen-strides", tc);
 }

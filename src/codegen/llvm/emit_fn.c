@@ -398,6 +398,7 @@ static bool list(Emit *e, const Stmt *s)
 	for (; s != NULL && ok; s = s->next) {
 		emit_forget(e, 0);
 		int turned = emit_turned(e, s);
+		turned = turned > 0 ? turned : emit_spread(e, s);
 		for (int k = 1; k < turned; k++)
 			s = s->next;
 		ok = turned > 0 || statement(e, s);

@@ -30,6 +30,7 @@ LLVMValueRef emit_load_strided(Emit *e, const Place *p, const Expr *base, int64_
 
 /* emit_turn.c: emits stores of neighbouring columns from s on and says how many; 0: there are none. */
 int emit_turned(Emit *e, const Stmt *s);
+int emit_spread(Emit *e, const Stmt *s); /* the same of columns that are stored into rows that lie apart */
 
 /* emit_pieces.c: a row of a device from its first element, whose index is known, as the accesses that it has. */
 LLVMValueRef emit_load_pieces(Emit *e, const Place *p, LLVMValueRef ptr, const Expr *first, int lanes);

@@ -15,11 +15,20 @@
  *
  *	y[ramp(d, 1, 2)] = x[ramp(b, s, 2)]                     r0 = x[b .. b + m), r1 = x[b + s .. b + s + m)
  *	y[ramp(d + 2, 1, 2)] = x[ramp(b + 1, s, 2)]       ->    y[ramp(d, 1, 2 m)] = the elements of r0 and r1 in turns
+ *
+ * A tile's results whose lanes go to rows that lie apart, as filters of an image in rows, are columns of these rows.
+ * Columns that are missing to a square are nothing, which a mask leaves out of the rows that are stored.
+ *
+ *	y[ramp(d, s, m)] = v0                                   w0 w1 .. = v0 v1 .. turned
+ *	y[ramp(d + 1, s, m)] = v1                         ->    y[ramp(d, 1, n)] = w0, y[ramp(d + s, 1, n)] = w1, ..
  */
 #include "codegen/llvm/emit_mem.h"
 #include "codegen/llvm/emit_num.h"
 #include "ir/build.h"
 #include "ir/query.h"
+#include "ir/walk.h"
+
+#include <string.h>
 
 enum { TURN_MOST = 16, TURN_LEAST = 4, RUN_LANES = 8 /* of columns that are one run */ };
 
@@ -156,4 +165,125 @@ int emit_turned(Emit *e, const Stmt *s)
 	else
 		turn_columns(e, c, m);
 	return m;
+}
+
+/* ---- Columns of results ---- */
+
+enum { SPREAD_STORES = 64 /* of a tile, that are looked at together */, SPREAD_LEAST = 3 /* columns */ };
+
+/* A store whose lanes go to rows that lie apart. */
+typedef struct Spread {
+	const Place *to;
+	const Expr *idx, *put, *value;
+	int64_t stride;
+	int lanes;
+	bool done;
+} Spread;
+
+static void see_place(const Expr *x, void *arg)
+{
+	Spread *c = arg;
+	c->done |= x->op == IR_LOAD && strcmp(x->name, c->to->buf->name) == 0;
+}
+
+static bool read_spread(Emit *e, const Stmt *s, Spread *c)
+{
+	const Expr *stride;
+	if (s == NULL || s->kind != ST_STORE || s->store.mask != NULL || s->store.dst.n != 1)
+		return false;
+	const Expr *idx = s->store.dst.idx[0];
+	*c = (Spread){ .to = emit_place(e, s->store.dst.buf), .idx = idx, .value = s->store.value,
+		.lanes = s->store.value->type.lanes };
+	DType t = c->to->buf->type;
+	bool plain = t.kind == DT_INT || t.kind == DT_UINT ? t.bits >= 8 : t.kind == DT_FLOAT && t.bits >= 32;
+	if (c->to->reg || c->to->buf->role != BUF_OUT || !plain ||
+		idx->type.lanes != c->lanes || c->lanes < TURN_LEAST || c->lanes > EMIT_PART_LANES)
+		return false;
+	ir_each_node(c->value, see_place, c);
+	return !c->done && emit_as_ramp(e, idx, &c->put, &stride) && ir_is_int(stride, &c->stride) &&
+		c->stride >= TURN_MOST;
+}
+
+static LLVMValueRef lanes_from(Emit *e, LLVMValueRef v, int from, int m)
+{
+	LLVMValueRef at[TURN_MOST];
+	for (int k = 0; k < m; k++)
+		at[k] = emit_int(e->i32, from + k);
+	return LLVMBuildShuffleVector(e->b, v, LLVMGetPoison(LLVMTypeOf(v)), LLVMConstVector(at, (unsigned)m), "");
+}
+
+/* The first n elements of a row of m. */
+static void store_part(Emit *e, const Spread *c, LLVMValueRef row, int64_t at, int n, int m)
+{
+	LLVMValueRef by = emit_int(e->i64, at), on[TURN_MOST];
+	LLVMTypeRef one = emit_mem_type(e, dtype_scalar(c->to->buf->type));
+	LLVMValueRef to = LLVMBuildGEP2(e->b, one, emit_address(e, c->to, c->put), &by, 1, "");
+	unsigned align = c->to->buf->type.bits / 8u;
+	if (n == m) {
+		LLVMSetAlignment(LLVMBuildStore(e->b, row, to), align);
+		return;
+	}
+	for (int k = 0; k < m; k++)
+		on[k] = LLVMConstInt(e->i1, k < n, false);
+	LLVMValueRef arg[4] = { row, to, emit_int(e->i32, align), LLVMConstVector(on, (unsigned)m) };
+	LLVMTypeRef over[2] = { LLVMTypeOf(row), LLVMTypeOf(to) };
+	emit_intrinsic(e, "llvm.masked.store", over, 2, arg, 4);
+}
+
+/* n columns, rows of which are a square of m with what is missing. */
+static void spread_columns(Emit *e, Spread *const *c, int n, int m)
+{
+	LLVMValueRef all[TURN_MOST], row[TURN_MOST];
+	for (int k = 0; k < n; k++)
+		all[k] = emit_expr(e, c[k]->value);
+	for (int at = 0; at < c[0]->lanes; at += m) {
+		for (int k = 0; k < m; k++)
+			row[k] = k < n ? lanes_from(e, all[k], at, m) : LLVMGetPoison(LLVMTypeOf(row[0]));
+		turn(e, row, m, m);
+		for (int k = 0; k < m; k++)
+			store_part(e, c[0], row[k], (at + k) * c[0]->stride, n, m);
+	}
+}
+
+int emit_spread(Emit *e, const Stmt *s)
+{
+	Spread all[SPREAD_STORES], *c[TURN_MOST];
+	int count = 0;
+	bool any = false;
+	if (e->device || e->mask != NULL || e->fn->kind == FN_SUB)
+		return 0;
+	for (; count < SPREAD_STORES && read_spread(e, s, &all[count]) && all[count].to == all[0].to &&
+		all[count].stride == all[0].stride && all[count].lanes == all[0].lanes; count++)
+		s = s->next;
+	for (int done = 0, n; done < count; done += n) {
+		int head = 0, m = 1;
+		while (all[head].done)
+			head++;
+		DType t = all[head].to->buf->type;
+		n = 0;
+		for (int k = head; k < count && n < TURN_MOST; k++) {
+			int64_t by;
+			if (!all[k].done && emit_is_apart(all[k].put, all[head].put, &by) && by == n)
+				c[n++] = &all[k];
+		}
+		while (m < n && 2 * m <= all[head].lanes && 2 * m * t.bits <= e->target->vector_bits)
+			m *= 2;
+		if (m > n && !target_has_masks(e->target, t))
+			m /= 2;
+		n = n > m ? m : n;
+		bool turns = n >= SPREAD_LEAST && m >= TURN_LEAST && all[head].lanes % m == 0;
+		if (!turns && !any)
+			return 0;
+		n = turns ? n : 1;
+		any = true;
+		if (turns)
+			spread_columns(e, c, n, m);
+		else
+			emit_store(e, all[head].to->buf->name, all[head].idx, emit_expr(e, all[head].value), NULL);
+		for (int k = 0; k < n; k++)
+			c[k]->done = true;
+		emit_forget(e, 0);
+		emit_forget_loads(e);
+	}
+	return count;
 }
