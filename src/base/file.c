@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -68,6 +69,23 @@ bool file_of_program(char out[FILE_PATH])
 	return n > 0 || (started != NULL && realpath(started, out) != NULL);
 }
 
+int file_open_now(const char *path)
+{
+	return open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+}
+
+ssize_t file_read_some(int fd, void *to, size_t n)
+{
+	for (;;) {
+		ssize_t got = read(fd, to, n);
+		if (got >= 0 || (errno != EINTR && errno != EAGAIN))
+			return got;
+		struct pollfd wait = { .fd = fd, .events = POLLIN };
+		if (errno == EAGAIN)
+			poll(&wait, 1, -1);
+	}
+}
+
 /* Looks before it opens, because opening a device may already do something. */
 static int open_input(const char *path, bool pipes, struct stat *st, Err *err)
 {
@@ -76,7 +94,7 @@ static int open_input(const char *path, bool pipes, struct stat *st, Err *err)
 		fail_errno(err, path, "be looked at", errno);
 	else if (!S_ISREG(st->st_mode) && !(pipes && S_ISFIFO(st->st_mode)))
 		refuse_kind(err, path, st->st_mode);
-	else if ((fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY)) < 0)
+	else if ((fd = file_open_now(path)) < 0)
 		fail_errno(err, path, "be opened", errno);
 	return fd;
 }
@@ -100,10 +118,7 @@ bool file_read_fd(Arena *a, int fd, const char *name, size_t limit, Bytes *out, 
 	for (;;) {
 		if (buf == NULL)
 			return fail(err, ERR_MEMORY, name, "needs more memory than there is");
-		ssize_t got;
-		do
-			got = read(fd, buf + n, cap - n);
-		while (got < 0 && errno == EINTR);
+		ssize_t got = file_read_some(fd, buf + n, cap - n);
 		if (got < 0) {
 			fail_errno(err, name, "be read", errno);
 			free(buf);
@@ -138,6 +153,8 @@ bool file_read(Arena *a, const char *path, size_t limit, Bytes *out, Err *err)
 		return false;
 	bool ok = file_read_fd(a, fd, path, limit, out, err);
 	close(fd);
+	if (ok && out->n == 0 && S_ISFIFO(st.st_mode))
+		return fail(err, ERR_INPUT, path, "it is a pipe to which no program writes");
 	return ok;
 }
 

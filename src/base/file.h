@@ -11,6 +11,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 typedef struct Bytes {
 	const unsigned char *at;
@@ -36,8 +37,15 @@ enum { FILE_PATH = 4096 };
 bool file_of_program(char out[FILE_PATH]);
 
 /*
- * The content of a regular file or pipe, refused when longer than `limit`; folders, devices and
- * sockets are refused by name. at[n] is 0, so that a text may be used as a string.
+ * Opens for reading and never waits for the other end of a pipe; -1 and errno on failure. file_read_some reads what is
+ * there, waits for what a program will write, and gives 0 at once for a pipe that no program has open.
+ */
+int file_open_now(const char *path);
+ssize_t file_read_some(int fd, void *to, size_t n);
+
+/*
+ * The content of a regular file or pipe, refused when longer than `limit`; folders, devices,
+ * sockets and pipes without content are refused by name. at[n] is 0, so that a text may be used as a string.
  */
 bool file_read(Arena *a, const char *path, size_t limit, Bytes *out, Err *err);
 

@@ -2,12 +2,12 @@
 #include "run/array.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "runtime/model.h"
 
 enum { FIRST_READ = 1 << 16 };
@@ -17,9 +17,7 @@ static DlcStatus read_all(int fd, size_t hint, unsigned char **bytes, size_t *si
 	size_t cap = hint + FIRST_READ, n = 0;
 	unsigned char *p = malloc(cap);
 	while (p != NULL) {
-		ssize_t got = read(fd, p + n, cap - n);
-		if (got < 0 && errno == EINTR)
-			continue;
+		ssize_t got = file_read_some(fd, p + n, cap - n);
 		if (got < 0) {
 			free(p);
 			return DLC_SYSTEM;
@@ -44,7 +42,7 @@ static DlcStatus read_all(int fd, size_t hint, unsigned char **bytes, size_t *si
 DlcStatus array_read_file(const char *path, unsigned char **bytes, size_t *size, DlcError *err)
 {
 	bool std = strcmp(path, "-") == 0;
-	int fd = std ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+	int fd = std ? STDIN_FILENO : file_open_now(path);
 	struct stat st = { 0 };
 	DlcStatus s = fd < 0 || fstat(fd, &st) != 0 ? DLC_SYSTEM : DLC_OK;
 	if (s == DLC_OK)
@@ -55,6 +53,10 @@ DlcStatus array_read_file(const char *path, unsigned char **bytes, size_t *size,
 		close(fd);
 	if (s == DLC_NO_MEMORY)
 		return runtime_fail(err, s, "%s: there is no memory for the file", path);
+	if (s == DLC_OK && *size == 0 && S_ISFIFO(st.st_mode) && !std) {
+		free(*bytes);
+		return runtime_fail(err, DLC_BAD_FILE, "%s: it is a pipe to which no program writes", path);
+	}
 	if (s != DLC_OK)
 		return runtime_fail(err, code == EACCES || code == EIO ? DLC_SYSTEM : DLC_BAD_FILE,
 			"%s: %s", path, strerror(code));
