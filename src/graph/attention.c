@@ -525,7 +525,7 @@ static bool join_attention(Edit *e, const OpCall *c, void *arg)
 	if (in[0] == DAG_NONE || in[1] == DAG_NONE || in[2] == DAG_NONE || of_keys != f.group || !isfinite(f.scale))
 		return false;
 	Attr attr[] = { attr_float("scale", f.scale), attr_float("cap", f.cap), attr_int("causal", causal),
-		attr_int("past", past), attr_int("zeros", f.zeros) };
+		attr_int("past", past), attr_int("zeros", f.zeros ? ZEROS_NAN : ZEROS_NONE) };
 	Shape y = old_value(&f, c->out[0])->shape;
 	Shape own = shape_of(4, (int64_t[]){ f.batch, f.heads, f.queries, y.dim[y.rank - 1] });
 	if (shape_elements(own) != shape_elements(y))

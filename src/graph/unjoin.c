@@ -79,6 +79,17 @@ static int masked(Calls *k, int x, int mask)
 	return call(k, OP_where, (int[]){ grouped(k, mask, k->group), x, number(k, -INFINITY) }, 3, NULL, 0);
 }
 
+/* Where probabilities become 0: those that are NaN, or all of a query whose scores are all -inf. */
+static int empty(Calls *k, int scores, int probs, int64_t zeros)
+{
+	if (zeros == ZEROS_NAN)
+		return call(k, OP_is_nan, &probs, 1, NULL, 0);
+	int64_t axis = edit_at(k->e, scores)->shape.rank - 1;
+	Attr over = attr_ints("axes", &axis, 1);
+	int most = call(k, OP_reduce_max, &scores, 1, &over, 1);
+	return call(k, OP_equal, (int[]){ most, number(k, -INFINITY) }, 2, NULL, 0);
+}
+
 static bool write_calls(Edit *e, const OpCall *c, void *arg)
 {
 	(void)arg;
@@ -99,9 +110,11 @@ static bool write_calls(Edit *e, const OpCall *c, void *arg)
 	if (x != DAG_NONE && op_int(c, "causal") != 0)
 		x = call(&k, OP_add, (int[]){ x, causal(&k, rows, columns) }, 2, NULL, 0);
 	Attr last = attr_int("axis", -1);
+	int64_t zeros = op_int(c, "zeros");
+	int scores = x;
 	x = call(&k, OP_softmax, &x, 1, &last, 1);
-	if (op_int(c, "zeros") != 0)
-		x = call(&k, OP_where, (int[]){ call(&k, OP_is_nan, &x, 1, NULL, 0), number(&k, 0), x }, 3, NULL, 0);
+	if (zeros != ZEROS_NONE && x != DAG_NONE)
+		x = call(&k, OP_where, (int[]){ empty(&k, scores, x, zeros), number(&k, 0), x }, 3, NULL, 0);
 	x = product(&k, x, grouped(&k, value, 1), 0);
 	Attr shape = attr_ints("shape", y->shape.dim, y->shape.rank);
 	return x != DAG_NONE && edit_call_as(e, c, OP_reshape, &x, 1, &shape, 1);

@@ -134,8 +134,10 @@ void naive_attention(Naive *nv)
 	Nest last = head_nest(&a, idx, "e", ITER_SPATIAL, a.depth);
 	const Expr *total = ir_load(ir, sum, idx, 3);
 	x = ir_div(ir, ir_load(ir, acc, idx, 4), total);
-	if (op_int(nv->c, "zeros") != 0)
-		x = ir_select(ir, ir_unary(ir, IR_ISNAN, total), zero, x);
+	int64_t zeros = op_int(nv->c, "zeros");
+	const Expr *least = ir_binary(ir, IR_EQ, ir_load(ir, max, idx, 3), naive_extreme(nv, a.t, true));
+	if (zeros != ZEROS_NONE)
+		x = ir_select(ir, zeros == ZEROS_NAN ? ir_unary(ir, IR_ISNAN, total) : least, zero, x);
 	nest_close(&last, NULL, NULL, naive_store(nv, naive_buf(nv, nv->c->out[0]), idx, x));
 }
 

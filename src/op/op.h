@@ -26,6 +26,9 @@ typedef enum {
 /* What passes ask of an operator; see op.def. */
 enum { OP_COMMUTES = 1, OP_SLOW = 2, OP_BLOCKED = 4, OP_FOLLOWS = 8, OP_WIDE = 16, OP_ROWS = 32 };
 
+/* The attribute `zeros` of attention. Results are 0 where all probabilities are NaN, or where a query sees no key. */
+enum { ZEROS_NONE, ZEROS_NAN, ZEROS_UNSEEN };
+
 typedef struct OpRow {
 	const char *name;
 	OpClass class;

@@ -75,8 +75,11 @@ bool infer_attention(const Dag *d, const OpCall *c, Value *out, Err *err)
 	char s[160], t[160];
 	if (!need_float(c, q, err) || !need_rank(c, q, 4, 4, err) || !need_same_type(c, q, k, err) ||
 		!need_rank(c, k, 4, 4, err) || !need_same_type(c, q, v, err) || !need_rank(c, v, 4, 4, err) ||
-		!need_flag(c, "causal", err) || !need_flag(c, "zeros", err) || !need_tf32(c, q, err))
+		!need_flag(c, "causal", err) || !need_tf32(c, q, err))
 		return false;
+	int64_t zeros = op_int(c, "zeros");
+	if (zeros < ZEROS_NONE || zeros > ZEROS_UNSEEN)
+		return op_refuse(c, err, "zeros is %lld, but must be 0, 1 or 2", (long long)zeros);
 	const int64_t *key = k->shape.dim;
 	if (key[1] == 0 || q->shape.dim[1] % key[1] != 0)
 		return op_refuse(c, err, "%lld heads of queries cannot share %lld heads of keys", (long long)q->shape.dim[1],

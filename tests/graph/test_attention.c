@@ -165,6 +165,8 @@ static const char *const calls[] = {
 	"dag\nin q: f32[1,2,7,4]\nin k: f32[1,2,5,4]\nin v: f32[1,2,5,4]\ny = attention(q, k, v) causal=1 cap=2\nout y\n",
 	"dag\nin q: f32[1,3,3,4]\nin k: f32[1,1,5,4]\nin v: f32[1,1,5,4]\nconst m: bool[3,5] = {1, 0, 1, 1, 0, 0, 0, 1, "
 	"0, 0, 1, 1, 1, 1, 1}\ny = attention(q, k, v, m)\nout y\n",
+	"dag\nin q: f32[1,4,3,4]\nin k: f32[1,2,5,4]\nin v: f32[1,2,5,4]\nconst m: bool[3,5] = {1, 0, 1, 1, 0, 0, 0, 0, "
+	"0, 0, 1, 1, 1, 1, 1}\ny = attention(q, k, v, m) zeros=2\nout y\n",
 };
 
 START_TEST(calls_compute_the_same)

@@ -191,7 +191,9 @@ void ref_attention(Arena *a, const Dag *d, const OpCall *c, const Tensor *const 
 			double y = 0;
 			for (int64_t j = 0; j < keys; j++)
 				y += p[j] * in[2]->v[(shared * keys + j) * depth + e];
-			out->v[row * depth + e] = isnan(sum) && op_int(c, "zeros") != 0 ? 0 : y / sum;
+			int64_t zeros = op_int(c, "zeros");
+			bool zero = (zeros == ZEROS_NAN && isnan(sum)) || (zeros == ZEROS_UNSEEN && most == -INFINITY);
+			out->v[row * depth + e] = zero ? 0 : y / sum;
 		}
 	}
 }

@@ -24,6 +24,6 @@ int node_attention(Visit *v, int q, int k, int value, int mask, const AttentionH
 {
 	int in[] = { q, k, value, mask };
 	Attr attr[] = { attr_float("scale", how->scale), attr_float("cap", how->cap), attr_int("causal", how->causal),
-		attr_int("past", how->past) };
-	return node_call(v, OP_attention, in, mask != DAG_NONE ? 4 : 3, attr, 4);
+		attr_int("past", how->past), attr_int("zeros", mask != DAG_NONE ? how->zeros : ZEROS_NONE) };
+	return node_call(v, OP_attention, in, mask != DAG_NONE ? 4 : 3, attr, 5);
 }

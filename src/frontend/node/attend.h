@@ -8,6 +8,7 @@ typedef struct AttentionHow {
 	double scale, cap; /* cap 0: scores are not capped */
 	bool causal;
 	int64_t past;
+	int64_t zeros; /* ZEROS_NONE ... (op/op.h) */
 } AttentionHow;
 
 /* softmax(scale q k^T + mask) v; mask: DAG_NONE, a bias, or bools that are true where a query may see a key. */

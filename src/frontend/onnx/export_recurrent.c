@@ -192,7 +192,7 @@ bool onnx_write_attention(const Call *k)
 	out_float(&n, "scale", op_float(k->c, "scale"));
 	out_float(&n, "softcap", op_float(k->c, "cap"));
 	out_int(&n, "is_causal", causal);
-	if (op_int(k->c, "zeros") == 0)
+	if (op_int(k->c, "zeros") != ZEROS_NAN)
 		return end(k, &n);
 	const char *result = out_name(k->o, k->out[0]), *lost = out_name(k->o, k->out[0]);
 	out_end(&n, result);

@@ -1,8 +1,10 @@
 /*
- * Rows of attention. Masks and the lengths of padded caches become one bias, whose constant parts are computed while
- * importing; the call `attention` takes it. Where a model reads scores, or wants its softmax in another type, there are
- * products and a softmax, with everything between them elementwise, and causality is part of the bias. Heads that share
- * keys and values (grouped queries) are then a dimension of their own, so nothing is repeated.
+ * Rows of attention. Masks, windows and the lengths of padded caches become one mask, whose constant parts are computed
+ * later; the call `attention` takes it. Where a model reads scores, or wants its softmax in another type, there are
+ * products and a softmax, with everything between them elementwise, and causality is part of the mask. Heads that share
+ * keys and values (grouped queries) are then a dimension of their own, so nothing is repeated. The text is that of
+ * ONNX 1.23, which corrects 1.22 without a new version: the places of queries among the keys of a cache, and zeros
+ * where a query sees no key.
  */
 #include "frontend/node/attend.h"
 #include "frontend/node/compose.h"
@@ -23,7 +25,12 @@ typedef struct Attention {
 	int64_t batch, heads, shared; /* shared: heads of keys and values */
 	int64_t queries, keys, past;  /* lengths; keys with the past ones */
 	int64_t size, depth;          /* of an element of Q and K, of V */
+	bool causal;
+	int64_t left, right; /* keys that a query sees before and behind its own place; -1: all */
+	int lengths;         /* valid keys of each sequence, [batch,1,1,1]; DAG_NONE */
 } Attention;
+
+static const int64_t WINDOW = (int64_t)1 << 40; /* bounds of keys stay far from overflow */
 
 /* Input k as [batch, heads, length, size]. */
 static int operand(Attention *a, int k, const char *what, const char *attr)
@@ -58,72 +65,91 @@ static int with_past(Visit *v, int past, int x)
 	return node_concat(v, both, 2, 2);
 }
 
-/* Constant [queries, keys]: true where a query may see a key. */
-static int causal_mask(const Attention *a)
+/* Constant 0, 1, 2, ... in a shape of one dimension that is not 1. */
+static int places(Visit *v, int64_t count, int rank, const int64_t *dim)
 {
-	Visit *v = a->v;
-	int64_t dim[] = { a->queries, a->keys };
-	if (a->keys > 0 && a->queries > ((int64_t)1 << 30) / a->keys) {
-		node_fail(v, ERR_UNSUPPORTED, "a causal mask of %lld x %lld elements is too large", (long long)a->queries,
-			(long long)a->keys);
-		return DAG_NONE;
-	}
-	unsigned char *may = arena_alloc(v->im->arena, (size_t)(dim[0] * dim[1]) + 1);
-	for (int64_t q = 0; q < dim[0]; q++)
-		for (int64_t k = 0; k < dim[1]; k++)
-			may[q * dim[1] + k] = k <= q + a->past;
-	return node_const(v, BOOL, shape_of(2, dim), may);
-}
-
-/* Constant [keys] 0, 1, 2, ... against the lengths of the sequences, [batch,1,1,1]: true where a key is no padding. */
-static int length_mask(const Attention *a, int lengths)
-{
-	Visit *v = a->v;
-	int64_t *at = arena_array(v->im->arena, int64_t, a->keys + 1), dim[] = { a->batch, 1, 1, 1 };
-	for (int64_t k = 0; k < a->keys; k++)
+	int64_t *at = arena_array(v->im->arena, int64_t, count + 1);
+	for (int64_t k = 0; k < count; k++)
 		at[k] = k;
-	int places = node_const(v, I64, shape_of(1, &a->keys), at);
-	return node_call2(v, OP_less, places, node_view(v, node_cast(v, lengths, I64), 4, dim));
+	return node_const(v, I64, shape_of(rank, dim), at);
 }
 
-/* `x` where the mask is true, else -inf. */
-static int masked(Visit *v, int mask, int x)
+/* The queries' places among the keys, [queries,1] or [batch,1,queries,1]: behind the past, or the last valid keys. */
+static int query_places(const Attention *a)
 {
-	int in[] = { mask, x, node_number(v, node_val(v, x)->type, -INFINITY) };
-	return node_call(v, OP_where, in, 3, NULL, 0);
+	Visit *v = a->v;
+	int at = places(v, a->queries, 2, (int64_t[]){ a->queries, 1 });
+	if (a->lengths == DAG_NONE)
+		return node_with_number(v, OP_add, at, (double)a->past);
+	return node_call2(v, OP_add, node_with_number(v, OP_sub, a->lengths, (double)a->queries), at);
 }
 
-/* The mask of the model, padded with -inf to all keys. It broadcasts to [batch, heads, queries, keys]. */
+static int both(Visit *v, int a, int b)
+{
+	return a == DAG_NONE ? b : b == DAG_NONE ? a : node_call2(v, OP_bit_and, a, b);
+}
+
+/* True where a query may see a key by causality, windows and lengths; DAG_NONE: everywhere. */
+static int seen(const Attention *a, bool causal)
+{
+	Visit *v = a->v;
+	int64_t right = causal ? 0 : a->right;
+	if (right < 0 && a->left < 0 && a->lengths == DAG_NONE)
+		return DAG_NONE;
+	int keys = places(v, a->keys, 1, &a->keys), y = DAG_NONE;
+	int from = right >= 0 || a->left >= 0 ? query_places(a) : DAG_NONE;
+	if (right >= 0)
+		y = node_call2(v, OP_less_equal, keys, node_with_number(v, OP_add, from, (double)right));
+	if (a->left >= 0)
+		y = both(v, y, node_call2(v, OP_less_equal, node_with_number(v, OP_sub, from, (double)a->left), keys));
+	if (a->lengths != DAG_NONE && right != 0) /* else the last query sees the last valid key, and no other one more */
+		y = both(v, y, node_call2(v, OP_less, keys, a->lengths));
+	return y;
+}
+
+/*
+ * The mask of the model for all keys. It broadcasts to [batch, heads, queries, keys]. Since opset 24 one of fewer keys
+ * hides the others, also one of 1 key.
+ */
 static int model_mask(const Attention *a, DType t)
 {
 	Visit *v = a->v;
 	const Item *it = node_in(v, 3);
 	int x = node_value(v, 3), rank = it->shape.rank;
+	bool shorter = v->frame->version >= 24;
 	char s[160];
-	if (rank < 1 || rank > 4 || it->shape.dim[rank - 1] > a->keys) {
+	int64_t last = rank > 0 ? it->shape.dim[rank - 1] : 0, pads[8] = { 0 };
+	if (rank < 1 || rank > 4 || last > a->keys || (!shorter && last != a->keys && last != 1)) {
 		node_fail(v, ERR_TYPE, "its mask of shape %s does not fit %lld keys", shape_str(it->shape, s),
 			(long long)a->keys);
 		return DAG_NONE;
 	}
-	int64_t last = it->shape.dim[rank - 1], pads[8] = { 0 };
-	if (it->type.kind == DT_BOOL)
-		x = masked(v, x, node_number(v, t, 0));
-	else
-		x = node_cast(v, x, t);
-	if (last == a->keys || last == 1)
+	bool flags = it->type.kind == DT_BOOL;
+	x = flags ? x : node_cast(v, x, t);
+	if (last == a->keys || !shorter)
 		return x;
 	pads[2 * rank - 1] = a->keys - last;
-	Attr attr[] = { attr_ints("pads", pads, 2 * rank), attr_float("value", -INFINITY) };
+	Attr attr[] = { attr_ints("pads", pads, 2 * rank), attr_float("value", flags ? 0 : -INFINITY) };
 	return node_call(v, OP_pad, &x, 1, attr, 2);
+}
+
+/* All masks as one, bools or numbers to add to the scores; DAG_NONE: there is none. */
+static int mask_of(const Attention *a, DType t, bool causal)
+{
+	Visit *v = a->v;
+	int mask = node_in(v, 3) != NULL ? model_mask(a, t) : DAG_NONE, may = seen(a, causal);
+	if (mask == DAG_NONE || may == DAG_NONE || !node_ok(v) || node_val(v, mask)->type.kind == DT_BOOL)
+		return both(v, mask, may);
+	return node_where(v, may, mask, node_number(v, t, -INFINITY));
 }
 
 /* x[batch, heads, ..] with the heads as [shared, heads / shared]; a dimension of 1 stays one. */
 static int grouped(const Attention *a, int x)
 {
+	if (a->heads == a->shared || !node_ok(a->v) || x == DAG_NONE)
+		return x;
 	Shape s = node_val(a->v, x)->shape, t = { .rank = 5 };
 	int missing = 4 - s.rank;
-	if (a->heads == a->shared || !node_ok(a->v))
-		return x;
 	for (int k = 0; k < 4; k++)
 		t.dim[k < 2 ? k : k + 1] = k < missing ? 1 : s.dim[k - missing];
 	t.dim[2] = t.dim[1] == 1 ? 1 : a->heads / a->shared;
@@ -184,20 +210,6 @@ static int weighted(const Attention *a, int probs, int value)
 	return node_call2(a->v, OP_matmul, probs, value);
 }
 
-/* All masks as one bias to the scores, causality if that is asked for; DAG_NONE: there is none. */
-static int bias(const Attention *a, DType t, bool causal)
-{
-	Visit *v = a->v;
-	int b = DAG_NONE, zero = node_number(v, t, 0);
-	if (node_in(v, 3) != NULL)
-		b = model_mask(a, t);
-	if (causal)
-		b = masked(v, causal_mask(a), b != DAG_NONE ? b : zero);
-	if (v->frame->version >= 24 && node_in(v, 6) != NULL)
-		b = masked(v, length_mask(a, node_value(v, 6)), b != DAG_NONE ? b : zero);
-	return b;
-}
-
 static DType softmax_type(Visit *v, DType t)
 {
 	int64_t code = node_attr_int(v, "softmax_precision", 0);
@@ -218,13 +230,19 @@ static int composed(const Attention *a, int q, int k, int value, double scale, d
 	if (cap > 0)
 		s = node_with_number(v, OP_mul, node_call1(v, OP_tanh, node_with_number(v, OP_div, s, cap)), cap);
 	stage[SCORES_CAPPED] = s;
-	int b = bias(a, t, node_attr_flag(v, "is_causal", false));
-	if (b != DAG_NONE)
-		s = node_call2(v, OP_add, s, grouped(a, b));
+	int mask = grouped(a, mask_of(a, t, a->causal)), minus = node_number(v, t, -INFINITY);
+	if (mask != DAG_NONE && node_ok(v))
+		s = node_val(v, mask)->type.kind == DT_BOOL ? node_where(v, mask, s, minus) : node_call2(v, OP_add, s, mask);
 	stage[SCORES_BIASED] = s;
 	s = node_cast(v, s, softmax_type(v, t));
 	Attr last = attr_int("axis", -1);
 	s = node_cast(v, node_call(v, OP_softmax, &s, 1, &last, 1), node_val(v, value)->type);
+	if (mask != DAG_NONE && node_ok(v)) { /* queries that see no key */
+		int64_t axis = node_val(v, s)->shape.rank - 1;
+		Attr over = attr_ints("axes", &axis, 1);
+		int empty = node_call2(v, OP_equal, node_call(v, OP_reduce_max, &stage[SCORES_BIASED], 1, &over, 1), minus);
+		s = node_where(v, empty, node_number(v, node_val(v, s)->type, 0), s);
+	}
 	stage[SCORES_SOFTMAX] = s;
 	if (node_used(v, 3))
 		node_set(v, 3, node_view(v, stage[mode], 4, scores));
@@ -240,23 +258,38 @@ static bool fits_call(const Attention *a, int q, int value)
 		a->keys > 0 && a->heads > 0;
 }
 
-/* A bool that needs no padding stays what it is. */
-static int call_mask(const Attention *a, DType t)
-{
-	Visit *v = a->v;
-	const Item *mask = node_in(v, 3);
-	bool lengths = v->frame->version >= 24 && node_in(v, 6) != NULL;
-	int rank = mask != NULL ? mask->shape.rank : 0;
-	if (mask == NULL || mask->type.kind != DT_BOOL || lengths || rank == 0 || mask->shape.dim[rank - 1] != a->keys)
-		return bias(a, t, false);
-	return node_value(v, 3);
-}
-
+/* Causality that depends on lengths, or comes with windows, is part of the mask. */
 static int one_call(const Attention *a, int q, int k, int value, double scale, double cap)
 {
 	Visit *v = a->v;
-	AttentionHow how = { scale, cap, node_attr_flag(v, "is_causal", false), a->past };
-	return node_attention(v, q, k, value, call_mask(a, node_val(v, q)->type), &how);
+	bool plain = a->lengths == DAG_NONE && a->left < 0;
+	AttentionHow how = { scale, cap, a->causal && plain, a->past, ZEROS_UNSEEN };
+	return node_attention(v, q, k, value, mask_of(a, node_val(v, q)->type, a->causal && !plain), &how);
+}
+
+/* Attributes and inputs that hide keys; k: keys with the past ones, `fresh` without. */
+static void read_hiding(Attention *a, int k, int fresh)
+{
+	Visit *v = a->v;
+	int64_t dim[] = { a->batch, 1, 1, 1 };
+	a->causal = node_attr_flag(v, "is_causal", false);
+	a->past = node_val(v, k)->shape.dim[2] - node_val(v, fresh)->shape.dim[2];
+	a->lengths = DAG_NONE;
+	a->left = a->right = -1;
+	if (v->frame->version >= 25) {
+		a->left = node_attr_int(v, "left_window_size", -1);
+		a->right = node_attr_int(v, "right_window_size", -1);
+	}
+	if (node_ok(v) && (a->left < -1 || a->right < -1 || a->left > WINDOW || a->right > WINDOW))
+		node_fail(v, ERR_INPUT, "its windows are %lld and %lld keys, but must be from -1 to 2^40", (long long)a->left,
+			(long long)a->right);
+	if (a->causal)
+		a->right = -1; /* no key behind its own place anyway */
+	if (v->frame->version < 24 || node_in(v, 6) == NULL)
+		return;
+	if (node_ok(v) && node_in(v, 4) != NULL)
+		node_fail(v, ERR_INPUT, "it has past keys and lengths of a cache, but these exclude each other");
+	a->lengths = node_view(v, node_cast(v, node_value(v, 6), I64), 4, dim);
 }
 
 static void import_attention(Visit *v)
@@ -274,8 +307,8 @@ static void import_attention(Visit *v)
 	value = with_past(v, 5, value);
 	if (!node_ok(v))
 		return;
-	a.past = node_val(v, k)->shape.dim[2] - node_val(v, fresh)->shape.dim[2];
 	read_lengths(&a, q, k, value);
+	read_hiding(&a, k, fresh);
 	int64_t result[] = { a.batch, a.heads, a.queries, a.depth };
 	double scale = read_scale(&a);
 	if (!node_ok(v))
