@@ -306,6 +306,93 @@ START_TEST(programs_become_dags)
 }
 END_TEST
 
+/* x + y[1:], whose dimensions are expressions of s77. */
+#define DIM(expression) "{\"as_expr\":{\"expr_str\":\"" expression "\"}}"
+#define DIMS(x, y, ranges) \
+	"{\"graph_module\":{\"graph\":{\"nodes\":[" WRITE("relu.default", ARG("self", TENSOR("y"))) "]," \
+	"\"tensor_values\":{\"x\":{\"dtype\":7,\"sizes\":[{\"as_int\":1}," x "]},\"y\":{\"dtype\":7,\"sizes\":[" y "]}}}," \
+	"\"signature\":{\"input_specs\":[{\"user_input\":{\"arg\":" TENSOR("x") "}},{\"user_input\":{\"arg\":" TENSOR("y") \
+	"}}],\"output_specs\":[{\"user_output\":{\"arg\":" TENSOR("z") "}}]}},\"range_constraints\":{" ranges "}}"
+#define S77 "Symbol('s77', positive=True, integer=True)"
+
+static const struct {
+	const char *json;
+	int64_t x, y; /* the sizes that are given; 0: none is */
+	const char *want, *why;
+} dims[] = {
+	{ DIMS(DIM(S77), DIM("Add(" S77 ", Integer(1))"), ""), 7, 0, "in y: f32[8]", NULL },
+	{ DIMS(DIM("s77"), DIM("2*s77 + 1"), ""), 7, 0, "in y: f32[15]", NULL },
+	{ DIMS(DIM("2*s77 - 3"), DIM("s77*4"), ""), 7, 0, "in y: f32[20]", NULL },
+	{ DIMS(DIM("s77"), DIM("Mul(Integer(3), Add(" S77 ", Integer(-1)))"), ""), 0, 12, "in x: f32[1,5]", NULL },
+	{ DIMS(DIM(S77), DIM("s77 + 1"), ""), 7, 9, NULL, "is 9, and by the model's expression of 's77' it is 8" },
+	{ DIMS(DIM("2*s77"), DIM("s77"), ""), 7, 3, NULL, "is 7, and by the model's expression of 's77' it is 6" },
+	{ DIMS(DIM("s77"), DIM("s78"), ""), 0, 0, NULL, "the names in x=1,s77" },
+	{ DIMS(DIM("s77 - 9"), DIM("s77"), ""), 0, 2, NULL, "dimension 2 of input 'x' has no size" },
+	{ DIMS(DIM("s77"), DIM("s77 + 9223372036854775807"), ""), 7, 0, NULL, "dimension 1 of input 'y' has no size" },
+	{ DIMS(DIM("s77"), DIM("((((((((((((((((((s77))))))))))))))))))"), ""), 7, 0, "in y: f32[1]", NULL },
+	{ DIMS(DIM("s77"), DIM("s77"), "\"s77\":{\"min_val\":4,\"max_val\":64}"), 65, 0, NULL,
+		"dimension 2 of input 'x' is 65, and the model takes 4 to 64" },
+	{ DIMS(DIM("s77"), DIM("s77"), "\"s77\":{\"min_val\":4,\"max_val\":64}"), 3, 0, NULL, "takes 4 to 64" },
+	{ DIMS(DIM("s77"), DIM("s77"), "\"s77\":{\"min_val\":2,\"max_val\":64}"), 1, 0, "in y: f32[1]", NULL },
+	{ DIMS(DIM("s77"), DIM("s77 + 1"), "\"s77 + 1\":{\"min_val\":3,\"max_val\":65}"), 1, 0, "in y: f32[2]", NULL },
+};
+
+START_TEST(dimensions_follow_their_expressions)
+{
+	Arena *a = arena_new();
+	Err err = { 0 };
+	ShapeArg shape[2];
+	ModelArgs args = { .shape = shape };
+	if (dims[_i].x != 0)
+		shape[args.nshape++] = (ShapeArg){ "x", shape_of(2, (int64_t[]){ 1, dims[_i].x }) };
+	if (dims[_i].y != 0)
+		shape[args.nshape++] = (ShapeArg){ "y", shape_of(1, &dims[_i].y) };
+	Entry e[] = { { "m/archive_format", "pt2", 0, 0, 0, 0 }, { "m/models/model.json", dims[_i].json, 0, 0, 0, 0 } };
+	Dag *d = frontend_load_bytes(a, "m.pt2", make_archive(a, e, 2), &args, &err);
+	const char *want = dims[_i].want, *why = dims[_i].why;
+	ck_assert_msg((d != NULL) == (want != NULL), "%s\n%s: %s\n%s", dims[_i].json, err.place, err.text, err.items);
+	ck_assert_msg(want == NULL || strstr(dag_str(a, d), want) != NULL, "lacks \"%s\":\n%s", want,
+		d != NULL ? dag_str(a, d) : "");
+	ck_assert_msg(why == NULL || strstr(err.text, why) != NULL, "refused: %s\nnot: %s", err.text, why);
+	arena_free(a);
+}
+END_TEST
+
+/* Entries that say how the others are to be read, and the schema's version. */
+START_TEST(other_orders_and_schemas_are_refused)
+{
+	static const struct {
+		const char *entry, *text, *why;
+	} cases[] = {
+		{ "m/byteorder", "little", NULL },
+		{ "m/byteorder", "big", "in the order 'big' (byteorder)" },
+		{ "m/archive_format", "pt2\n", NULL },
+		{ "m/archive_format", "[]", "of the format '[]' (archive_format)" },
+	};
+	static const char program[] = PROGRAM("", "x");
+	for (int k = 0; k < LEN(cases); k++) {
+		Arena *a = arena_new();
+		Err err = { 0 };
+		Entry e[] = { { cases[k].entry, cases[k].text, 0, 0, 0, 0 }, { "m/models/model.json", program, 0, 0, 0, 0 },
+			{ "m/archive_format", "pt2", 0, 0, 0, 0 } };
+		bool two = strcmp(cases[k].entry, e[2].name) == 0;
+		Dag *d = frontend_load_bytes(a, "m.pt2", make_archive(a, e, two ? 2 : 3), NULL, &err);
+		ck_assert_msg((d != NULL) == (cases[k].why == NULL), "%s: %s", cases[k].text, err.text);
+		ck_assert_msg(cases[k].why == NULL || strstr(err.text, cases[k].why) != NULL, "%s", err.text);
+		arena_free(a);
+	}
+	static const char *const schemas[] = { "1", "{\"major\":8,\"minor\":2}", "{\"major\":80,\"minor\":2}", "0" };
+	for (int k = 0; k < LEN(schemas); k++) {
+		Arena *a = arena_new();
+		Err err = { 0 };
+		const char *json = arena_printf(a, "{\"schema_version\":%s,%s", schemas[k], program + 1);
+		ck_assert_int_eq(load_program(a, json, &err) != NULL, k < 2);
+		ck_assert_msg(k < 2 || strstr(err.text, "torch.export's schema") != NULL, "%s", err.text);
+		arena_free(a);
+	}
+}
+END_TEST
+
 /*
  * PyTorch 2.1: dictionaries of the inputs, types and shapes in "meta", weights in an archive of their own. An LSTM of
  * one hidden value became a layer of oneDNN, backwards.
@@ -489,6 +576,8 @@ int main(void)
 	tcase_add_test(tc, dimensions_of_one_have_an_order);
 	tcase_add_test(tc, a_second_run_begins_anew);
 	tcase_add_loop_test(tc, programs_become_dags, 0, LEN(programs));
+	tcase_add_loop_test(tc, dimensions_follow_their_expressions, 0, LEN(dims));
+	tcase_add_test(tc, other_orders_and_schemas_are_refused);
 	tcase_add_test(tc, programs_of_version_2_1);
 	tcase_add_test(tc, weights_alone_are_refused);
 	tcase_add_loop_test(tc, networks_give_pytorchs_results, 0, LEN(networks) * LEN(layouts));

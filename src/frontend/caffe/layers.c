@@ -180,7 +180,7 @@ static bool add_input(Walk *w, const char *name, const CaffeShape *s)
 	NodeValue v = { .name = name, .type = F32, .shaped = s != NULL && s->dim.n > 0 };
 	NodeDim *dim = arena_array(w->arena, NodeDim, (s != NULL ? s->dim.n : 0) + 1);
 	for (size_t k = 0; v.shaped && k < s->dim.n; k++)
-		dim[k] = (NodeDim){ s->dim.at[k], false, "" };
+		dim[k] = (NodeDim){ .size = s->dim.at[k], .symbol = "" };
 	v.dim = dim;
 	v.ndim = v.shaped ? s->dim.n : 0;
 	vec_push(w->arena, &w->in, v);

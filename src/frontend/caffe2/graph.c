@@ -174,7 +174,7 @@ static bool read_info(Walk *w, const Json *info, NodeValue *v)
 	const Json *dims = row->list.at[1];
 	NodeDim *dim = arena_array(w->arena, NodeDim, dims->list.n + 1);
 	for (size_t k = 0; k < dims->list.n; k++)
-		dim[k] = (NodeDim){ dims->list.at[k]->i, false, "" };
+		dim[k] = (NodeDim){ .size = dims->list.at[k]->i, .symbol = "" };
 	v->shaped = true;
 	v->dim = dim;
 	v->ndim = dims->list.n;

@@ -171,7 +171,7 @@ static bool add_input(Walk *w, const CoremlFeature *f)
 	}
 	NodeDim *to = arena_array(w->arena, NodeDim, dim.n + 1);
 	for (size_t k = 0; k < dim.n; k++)
-		to[k] = (NodeDim){ dim.at[k], false, "" };
+		to[k] = (NodeDim){ .size = dim.at[k], .symbol = "" };
 	v.dim = to;
 	v.ndim = dim.n;
 	vec_push(w->arena, &w->in, v);

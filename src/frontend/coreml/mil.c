@@ -223,7 +223,8 @@ static bool make_input(Builder *b, const CoremlFile *f, const MilNamed *x, NodeV
 	for (size_t k = 0; k < t->dimensions.n; k++) {
 		const MilSize *size = t->dimensions.at[k].constant;
 		bool known = usual != NULL && usual->shape.n == t->dimensions.n;
-		dim[k] = (NodeDim){ size != NULL ? size->size : known ? usual->shape.at[k] : 0, size == NULL && !known, "" };
+		dim[k] = (NodeDim){ .open = size == NULL && !known, .symbol = "" };
+		dim[k].size = size != NULL ? size->size : known ? usual->shape.at[k] : 0;
 	}
 	out->shaped = t->dimensions.n > 0 || t->rank == 0;
 	out->dim = dim;

@@ -185,10 +185,10 @@ static bool make_input(Arena *a, const Cfg *cfg, int64_t steps, NodeValue *out, 
 		return fail(
 			err, ERR_INPUT, NULL, "line %d: [net] has neither height, width and channels nor inputs", net->line);
 	NodeDim *dim = arena_array(a, NodeDim, 4);
-	dim[0] = (NodeDim){ steps, false, "" };
-	dim[1] = (NodeDim){ image ? c : line, false, "" };
-	dim[2] = (NodeDim){ h, false, "" };
-	dim[3] = (NodeDim){ w, false, "" };
+	dim[0] = (NodeDim){ .size = steps, .symbol = "" };
+	dim[1] = (NodeDim){ .size = image ? c : line, .symbol = "" };
+	dim[2] = (NodeDim){ .size = h, .symbol = "" };
+	dim[3] = (NodeDim){ .size = w, .symbol = "" };
 	*out = (NodeValue){ .name = "data", .type = F32, .shaped = true, .dim = dim, .ndim = image ? 4 : 2 };
 	return true;
 }

@@ -493,7 +493,8 @@ static bool add_input(Arena *a, const KerasLayer *l, const char *name, NodeValue
 		const Json *d = shape->list.at[k];
 		if (d->kind != JV_NULL && (d->kind != JV_INT || d->i < 0))
 			return json_fail(shape, err, "the shape of input '%.100s' holds something else than sizes", name);
-		dim[k] = (NodeDim){ d->kind == JV_INT ? d->i : 0, d->kind == JV_NULL, k == 0 ? "N" : "" };
+		dim[k] = (NodeDim){ .open = d->kind == JV_NULL, .symbol = k == 0 ? "N" : "" };
+		dim[k].size = d->kind == JV_INT ? d->i : 0;
 	}
 	out->dim = dim;
 	out->ndim = shape->list.n;

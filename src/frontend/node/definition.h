@@ -66,8 +66,10 @@ typedef struct NodeDef {
 
 typedef struct NodeDim {
 	int64_t size;
-	bool open;          /* no number: any, or the symbol's */
-	const char *symbol; /* "N"; "": it has no name */
+	bool open;           /* no number: any, or by the symbol's */
+	const char *symbol;  /* "N"; "": it has no name */
+	int64_t times, plus; /* the size is times * symbol + plus; times = 0 counts as 1 */
+	int64_t least, most; /* sizes that the model takes; most = 0: all */
 } NodeDim;
 
 /* An input or a result as the file declares it. */

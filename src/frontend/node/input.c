@@ -54,14 +54,42 @@ static Symbols *symbols_of(Import *im)
 	return im->symbols;
 }
 
-static void bind_symbol(Import *im, const NodeDim *d, int64_t to)
+/* A dimension of this size says what its symbol is, where it is a multiple as it should be. */
+static void bind_symbol(Import *im, const NodeDim *d, int64_t size)
 {
 	Symbols *s = symbols_of(im);
 	const char *name = d->symbol;
-	if (name[0] == 0 || names_find(s->names, name) >= 0)
+	int64_t times = d->times > 0 ? d->times : 1, part;
+	if (name[0] == 0 || names_find(s->names, name) >= 0 || __builtin_sub_overflow(size, d->plus, &part) ||
+		part % times != 0)
 		return;
-	vec_push(im->arena, &s->bound, to);
+	vec_push(im->arena, &s->bound, part / times);
 	names_bind(s->names, name, (int)s->bound.n - 1);
+}
+
+static bool size_of_symbol(const NodeDim *d, int64_t symbol, int64_t *out)
+{
+	int64_t times = d->times > 0 ? d->times : 1;
+	return !__builtin_mul_overflow(symbol, times, out) && !__builtin_add_overflow(*out, d->plus, out) && *out >= 0;
+}
+
+/* Sizes that are given or follow are what the model's expressions and limits allow. */
+static bool check_dims(Import *im, const NodeValue *v, Shape shape)
+{
+	for (size_t k = 0; v->shaped && k < v->ndim && k < (size_t)shape.rank; k++) {
+		const NodeDim *d = &v->dim[k];
+		int64_t size = shape.dim[k], want = size;
+		int bound = d->open && d->times > 0 ? names_find(symbols_of(im)->names, d->symbol) : -1;
+		if (d->open && d->most > 0 && (size < d->least || size > d->most))
+			return fail(&im->err, ERR_INPUT, "shape",
+				"dimension %zu of input '%s' is %lld, and the model takes %lld to %lld", k + 1, v->name,
+				(long long)size, (long long)d->least, (long long)d->most);
+		if (bound >= 0 && (!size_of_symbol(d, im->symbols->bound.at[bound], &want) || want != size))
+			return fail(&im->err, ERR_INPUT, "shape",
+				"dimension %zu of input '%s' is %lld, and by the model's expression of '%s' it is %lld", k + 1,
+				v->name, (long long)size, d->symbol, (long long)want);
+	}
+	return true;
 }
 
 /* "x=1,3,H,W": the shape to give for an input whose dimensions are symbols. */
@@ -94,10 +122,13 @@ static bool resolve_dim(Import *im, const NodeValue *v, size_t k, Dim *out)
 	} else if (!d->open) {
 		return true;
 	} else if (bound >= 0 && (size_t)bound < sym->bound.n) {
-		*out = sym->bound.at[bound];
-		return true;
+		return size_of_symbol(d, sym->bound.at[bound], out) ||
+		       fail(&im->err, ERR_INPUT, "shape", "dimension %zu of input '%s' has no size where '%s' is %lld", k + 1,
+				   v->name, symbol, (long long)sym->bound.at[bound]);
 	} else if (k == 0) {
-		*out = 1;
+		if (!size_of_symbol(d, 1, out))
+			return fail(&im->err, ERR_INPUT, "shape", "dimension 1 of input '%s' has no size where '%s' is 1", v->name,
+				symbol);
 		import_note(im, "the symbolic batch%s of input '%s' is taken as 1",
 			symbol[0] != 0 ? arena_printf(im->arena, " '%s'", symbol) : "", v->name);
 	} else if (im->args->seq > 0 && !sym->seq) {
@@ -192,7 +223,8 @@ bool import_input(Import *im, const Frame *f, const NodeValue *v)
 	const BindArg *b = bind_arg(im, it.name);
 	if (b != NULL)
 		return bind_input(im, f, v, b);
-	if (!resolve_shape(im, v, &it.shape) || !import_check_size(im, "input", it.name, it.type, it.shape))
+	if (!resolve_shape(im, v, &it.shape) || !check_dims(im, v, it.shape) ||
+		!import_check_size(im, "input", it.name, it.type, it.shape))
 		return false;
 	note_float8(&it, v->code);
 	it.value = dag_add_input(im->dag, it.name, it.type, it.shape);

@@ -154,7 +154,7 @@ static const NodeValue *values_from(Arena *a, const OnnxValueInfo *from, size_t 
 		for (size_t i = 0; i < s->dim.n; i++) {
 			const OnnxDim *d = &s->dim.at[i];
 			bool open = d->dim_param != NULL || !(d->has >> OnnxDim_dim_value & 1);
-			dim[i] = (NodeDim){ d->dim_value, open, onnx_text(d->dim_param) };
+			dim[i] = (NodeDim){ .size = d->dim_value, .open = open, .symbol = onnx_text(d->dim_param) };
 		}
 		out[k].shaped = true;
 		out[k].dim = dim;

@@ -9,8 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { NEWEST_SCHEMA = 8 }; /* as PyTorch 2.15 writes it */
+
 typedef struct Export {
-	const Json *graph, *signature;
+	const Json *graph, *signature, *ranges;
 	const Json *config[2]; /* weights and constants by their names; NULL: `saved` has them */
 	const char *folder[2];
 	TorchList saved;   /* pairs of name and tensor */
@@ -367,8 +369,23 @@ static void run_export(Program *p, Visit *v)
 
 /* ---- opening */
 
+/*
+ * The limits of a symbol by "range_constraints"; those of expressions follow. A program takes 0 and 1 wherever no limit
+ * above 2 is given, as in PyTorch.
+ */
+static void limit(const Json *ranges, NodeDim *d)
+{
+	for (size_t k = 0; ranges != NULL && ranges->kind == JV_OBJECT && k < ranges->list.n; k++) {
+		const Json *range = ranges->list.at[k], *least = find(range, "min_val"), *most = find(range, "max_val");
+		if (strcmp(range->key, d->symbol) != 0 || d->times != 1 || d->plus != 0)
+			continue;
+		d->least = least != NULL && least->kind == JV_INT && least->i > 2 ? least->i : 0;
+		d->most = most != NULL && most->kind == JV_INT ? most->i : INT64_MAX;
+	}
+}
+
 /* The dimensions of an input; those that the program leaves open have its symbols' names. */
-static bool declare(Program *p, const Json *graph, const char *name, Err *err)
+static bool declare(Program *p, const Json *graph, const Json *ranges, const char *name, Err *err)
 {
 	const Json *meta = find(find(graph, "tensor_values"), name), *type, *sizes;
 	meta = find(meta, "meta") != NULL ? find(meta, "meta") : meta; /* of PyTorch 2.1 */
@@ -384,8 +401,10 @@ static bool declare(Program *p, const Json *graph, const char *name, Err *err)
 		const char *symbol = text_of(find(sizes->list.at[k], "as_expr"), "expr_str");
 		if (symbol == NULL)
 			symbol = text_of(find(sizes->list.at[k], "as_expr"), "expr");
-		dim[k] = (NodeDim){ .symbol = symbol != NULL ? symbol : "", .open = symbol != NULL };
-		if (symbol == NULL && !size_from(sizes->list.at[k], &dim[k].size))
+		dim[k] = symbol != NULL ? export_dim(p->arena, symbol) : (NodeDim){ .symbol = "" };
+		if (symbol != NULL)
+			limit(ranges, &dim[k]);
+		else if (!size_from(sizes->list.at[k], &dim[k].size))
 			return fail(err, ERR_INPUT, NULL, "its input '%.60s' has no shape", name);
 	}
 	in.value.shaped = true;
@@ -410,7 +429,7 @@ static bool list_inputs(Program *p, const Export *e, Err *err)
 		for (size_t i = 0; i < p->input.n; i++)
 			if (strcmp(p->input.at[i].name, text_of(arg, "name")) == 0)
 				return fail(err, ERR_INPUT, NULL, "two of its inputs have the name '%.60s'", p->input.at[i].name);
-		if (!declare(p, e->graph, text_of(arg, "name"), err))
+		if (!declare(p, e->graph, e->ranges, text_of(arg, "name"), err))
 			return false;
 	}
 	return true;
@@ -481,6 +500,18 @@ static bool open_config(Program *p, Export *e, int k, const char *folder, const 
 	return true;
 }
 
+/* The schema's version is {"major": 8, "minor": 2}, or 1 of PyTorch 2.1; PyTorch refuses another major one. */
+static bool known_schema(const Json *program, Err *err)
+{
+	const Json *x = find(program, "schema_version"), *major = find(x, "major") != NULL ? find(x, "major") : x;
+	if (major == NULL || major->kind != JV_INT || (major->i >= 1 && major->i <= NEWEST_SCHEMA))
+		return true;
+	return fail(err, ERR_UNSUPPORTED, NULL,
+		"its program is of version %lld of torch.export's schema; dlc knows 1 to %d: export it with a PyTorch that "
+		"writes one of these",
+		(long long)major->i, NEWEST_SCHEMA);
+}
+
 bool export_open(Program *p, Err *err)
 {
 	static const char *const weights[] = { "weights_config.json", "model_param_config.json" };
@@ -492,8 +523,9 @@ bool export_open(Program *p, Err *err)
 	if (entry == NULL)
 		return fail(err, ERR_INPUT, NULL, "has no program (models/*.json)");
 	const Json *j = read_json(p, entry, err), *module = find(j, "graph_module");
-	if (j == NULL)
+	if (j == NULL || !known_schema(j, err))
 		return false;
+	e->ranges = find(find(j, "range_constraints") != NULL ? j : module, "range_constraints");
 	e->graph = find(module, "graph");
 	e->signature = export_upgrade(p->arena, find(module, "signature"));
 	const Json *nodes = find(e->graph, "nodes"), *specs = find(e->signature, "input_specs");

@@ -92,6 +92,34 @@ static bool has_code(const Program *p)
 	return false;
 }
 
+/* A small entry holds this word, or there is no such entry; spaces around it do not count. */
+static bool marked(Program *p, const char *entry, const char *word, Bytes *is, Err *err)
+{
+	*is = (Bytes){ NULL, 0 };
+	if (program_entry(p, entry) == NULL)
+		return true;
+	if (!program_read(p, entry, is, err))
+		return false;
+	while (is->n > 0 && (is->at[is->n - 1] == '\n' || is->at[is->n - 1] == ' '))
+		is->n--;
+	return is->n == strlen(word) && memcmp(is->at, word, is->n) == 0;
+}
+
+/* Entries that say how the others are to be read. */
+static bool check_marks(Program *p, Err *err)
+{
+	Bytes is;
+	if (!marked(p, "byteorder", "little", &is, err))
+		return err->code != ERR_NONE ? false : fail(err, ERR_UNSUPPORTED, p->path,
+			"holds numbers in the order '%.*s' (byteorder), and dlc reads 'little': save it on such a machine",
+			(int)(is.n < 20 ? is.n : 20), (const char *)is.at);
+	if (!marked(p, "archive_format", "pt2", &is, err))
+		return err->code != ERR_NONE ? false : fail(err, ERR_INPUT, p->path,
+			"is an archive of the format '%.*s' (archive_format), and dlc knows 'pt2'", (int)(is.n < 20 ? is.n : 20),
+			(const char *)is.at);
+	return true;
+}
+
 static bool open_archive(Program *p, Bytes file, Err *err)
 {
 	if (is_legacy(file))
@@ -102,6 +130,8 @@ static bool open_archive(Program *p, Bytes file, Err *err)
 	p->root = root_of(p->arena, p->archive);
 	if (p->root == NULL)
 		return fail(err, ERR_INPUT, p->path, "is an archive without data.pkl, archive_format or an exported program");
+	if (!check_marks(p, err))
+		return false;
 	if (program_entry(p, "data.pkl") == NULL)
 		return export_open(p, err);
 	if (!has_code(p))

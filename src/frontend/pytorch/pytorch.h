@@ -38,6 +38,8 @@ struct Program {
 
 bool export_open(Program *p, Err *err);
 bool script_open(Program *p, Err *err);
+/* A dimension of an exported program that is an expression of a symbol: "s0", "2*s0 + 1", or in SymPy's words. */
+NodeDim export_dim(Arena *a, const char *expression);
 /* The signature of an exported program as PyTorch 2.2 and later write it. */
 const Json *export_upgrade(Arena *a, const Json *signature);
 /* An entry below the root; false: there is none, or (err) it cannot be read. */

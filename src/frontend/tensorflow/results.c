@@ -151,7 +151,7 @@ static bool set_input(TfOps *o, const TfOp *op, NodeValue *out)
 		return true;
 	NodeDim *dim = arena_array(a, NodeDim, s->dim.n + 1);
 	for (size_t k = 0; k < s->dim.n; k++)
-		dim[k] = (NodeDim){ s->dim.at[k].size, s->dim.at[k].size < 0, "" };
+		dim[k] = (NodeDim){ .size = s->dim.at[k].size, .open = s->dim.at[k].size < 0, .symbol = "" };
 	out->shaped = true;
 	out->dim = dim;
 	out->ndim = s->dim.n;

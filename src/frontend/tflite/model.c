@@ -222,7 +222,7 @@ static bool read_shape(Reader *r, const FlatTable *t, TfliteTensor *out)
 		if (size < 0)
 			return fail(r->err, ERR_INPUT, NULL, "tensor '%.100s' has a dimension of %lld", out->name, (long long)size);
 		out->shape.dim[k] = size;
-		dim[k] = (NodeDim){ size, any, "" };
+		dim[k] = (NodeDim){ .size = size, .open = any, .symbol = "" };
 	}
 	out->dim = dim;
 	return true;
