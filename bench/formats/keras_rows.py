@@ -53,7 +53,7 @@ def nested(twice=False):
 cases = {}
 for act in ("linear relu relu6 elu selu celu gelu silu swish tanh sigmoid softmax log_softmax softplus softsign "
             "exponential hard_sigmoid hard_silu hard_tanh leaky_relu mish log_sigmoid tanh_shrink squareplus "
-            "sparse_plus sparse_sigmoid soft_shrink hard_shrink").split():
+            "sparse_plus sparse_sigmoid soft_shrink hard_shrink sparsemax").split():
     cases[f"activation {act}"] = lambda act=act: call(image, L.Activation(act))
     cases[f"Dense {act}"] = lambda act=act: call(flat, L.Dense(5, act))
 for name, layer in {
@@ -186,6 +186,42 @@ cases |= {
     "Sequential": lambda: keras.Sequential([keras.Input(image), L.Conv2D(4, 3), L.BatchNormalization(), L.ReLU(),
         L.MaxPooling2D(), L.Flatten(), L.Dense(5, "softmax")]),
 }
+functions = {  # of keras.ops, on one tensor
+    "where": lambda x: ops.where(x > 0, x, -x * 0.1), "where number": lambda x: ops.where(x <= 0.5, 1.0, x),
+    "softmax": lambda x: ops.softmax(x, axis=1), "log_softmax": ops.log_softmax, "gelu": ops.gelu,
+    "gelu exact": lambda x: ops.gelu(x, approximate=False), "leaky_relu": lambda x: ops.leaky_relu(x, 0.3),
+    "elu": lambda x: ops.elu(x, 0.7), "hard_tanh": ops.hard_tanh, "soft_shrink": lambda x: ops.soft_shrink(x, 0.3),
+    "hard_shrink": lambda x: ops.hard_shrink(x, 0.8), "celu": lambda x: ops.celu(x, 0.8), "selu": ops.selu,
+    "squareplus": lambda x: ops.squareplus(x, 2), "threshold": lambda x: ops.threshold(x, 0.2, 0.1),
+    "einsum": lambda x: ops.einsum("abc,adc->abd", x, x), "getitem": lambda x: x[:, -1],
+    "slices": lambda x: x[:, 1:5, ::2], "slices back": lambda x: x[:, ::-2, None, -3:],
+    "ellipsis": lambda x: x[..., 1], "split": lambda x: ops.split(x, 2, axis=2)[1],
+    "split indices": lambda x: ops.split(x, [1, 3], axis=2), "stack": lambda x: ops.stack([x, x + 1.0], axis=1),
+    "unstack": lambda x: ops.unstack(x, axis=2)[1], "pad": lambda x: ops.pad(x, [[0, 0], [1, 2], [0, 0]]),
+    "pad reflect": lambda x: ops.pad(x, [[0, 0], [1, 2], [2, 0]], mode="reflect"),
+    "pad value": lambda x: ops.pad(x, [[0, 0], [1, 2], [0, 0]], constant_values=3),
+    "var": lambda x: ops.var(x, axis=1), "std": lambda x: ops.std(x, axis=[1, 2], keepdims=True),
+    "prod": lambda x: ops.prod(x, axis=1), "logsumexp": lambda x: ops.logsumexp(x, axis=1),
+    "argmax": lambda x: ops.argmax(x, axis=1), "argmin": lambda x: ops.argmin(x, axis=-1, keepdims=True),
+    "cast": lambda x: ops.cast(x > 0, "float32"), "cast to integers": lambda x: ops.cast(
+        ops.cast(x, "int32"), "float32"),
+    "any": lambda x: ops.cast(ops.any(ops.logical_and(x > 0, x < 1), axis=-1), "float32"),
+    "all": lambda x: ops.cast(ops.all(ops.logical_or(x > 1, ops.logical_not(x > 0)), axis=-1), "float32"),
+    "compared": lambda x: ops.cast(x >= 0, "float32") + ops.cast(x != 0.0, "float32") * ops.cast(x <= 1, "float32"),
+    "tile": lambda x: ops.tile(x, (1, 2, 1)), "repeat": lambda x: ops.repeat(x, 2, axis=1),
+    "cumsum": lambda x: ops.cumsum(x, axis=1), "cumprod": lambda x: ops.cumprod(x, axis=2),
+    "normalize": lambda x: ops.normalize(x, axis=1), "take": lambda x: ops.take(x, [1, 2, 0], axis=1),
+    "flip": lambda x: ops.flip(x, axis=1), "roll": lambda x: ops.roll(x, 2, axis=1),
+    "swapaxes": lambda x: ops.swapaxes(x, 1, 2), "moveaxis": lambda x: ops.moveaxis(x, 2, 1),
+    "full_like": lambda x: x + ops.full_like(x, 3), "top_k": lambda x: ops.top_k(x, 2)[0],
+    "glu": lambda x: ops.glu(x, axis=2), "sparsemax": ops.sparsemax,
+    "floor": lambda x: ops.floor(x) + ops.ceil(x * 2.0) + ops.sign(x), "floor_divide": lambda x: x // 0.7,
+    "mod": lambda x: x % 0.7, "trigonometry": lambda x: ops.tan(x * 0.5) + ops.arctan(x) + ops.sinh(x) + ops.arcsinh(x),
+    "reciprocal": lambda x: ops.reciprocal(x + 3.0), "one_hot": lambda x: ops.one_hot(ops.argmax(x, axis=1), 11),
+    "erf": lambda x: ops.erf(x) + ops.expm1(x) + ops.log1p(ops.absolute(x)),
+}
+for name, f in functions.items():
+    cases[f"ops.{name}"] = lambda f=f: call(line, f)
 for name, layer in {  # channels_first, where the back end takes it
     "Conv2D": lambda: L.Conv2D(5, 3, 2, "same", "channels_first"), "Flatten": lambda: L.Flatten("channels_first"),
     "MaxPooling2D": lambda: L.MaxPooling2D(3, 2, "same", "channels_first"),

@@ -32,6 +32,9 @@ static const struct {
 	{ MODEL(INPUT("[1,6]") LAYER("Reshape", ",\"target_shape\":[2,-1]")), { "f32[1,2,3]" } },
 	{ MODEL(INPUT("[1,6]") LAYER("LayerScale", ",\"projection_dim\":6")), { "mul(x, y.gamma)", "y.gamma" } },
 	{ MODEL(INPUT("[1,6]") LAYER("Dropout", ",\"rate\":0.5")), { "y: f32[1,6] = identity(x)" } },
+	{ MODEL(INPUT("[1,6]") LAYER("Activation", ",\"activation\":\"glu\"")), { "f32[1,3]", "sigmoid(" } },
+	{ MODEL(INPUT("[1,6]") LAYER("Activation", ",\"activation\":\"sparsemax\"")), { "top_k(", "scan(" } },
+	{ MODEL(INPUT("[1,6]") LAYER("TFOpLambda", ",\"function\":\"nn.relu6\"")), { "clip(x) hi=6 lo=0" } },
 	/* the words of version 1 */
 	{ MODEL(INPUT("[1,8,8,3]") LAYER("Convolution2D",
 		  ",\"nb_filter\":4,\"nb_row\":3,\"nb_col\":5,\"subsample\":[2,1],\"border_mode\":\"same\""
@@ -45,6 +48,43 @@ static const struct {
 	{ MODEL(INPUT("[1,4,4,2]") LAYER("ZeroPadding2D", ",\"padding\":{\"top_pad\":1,\"right_pad\":2}")),
 		{ "pads=[0,0,1,0,0,0,0,2]" } },
 	{ MODEL(INPUT("[1,6]") LAYER("Merge", ",\"mode\":\"sum\"")), { "y: f32[1,6] = identity(x)" } },
+};
+
+#define GRAPH(layers, in, out) \
+	"{\"class_name\":\"Functional\",\"config\":{\"name\":\"m\",\"layers\":[" layers "],\"input_layers\":" in \
+	",\"output_layers\":" out "}}"
+#define MEMBER(class, name, settings, nodes) \
+	",{\"class_name\":\"" class "\",\"name\":\"" name "\",\"config\":{\"name\":\"" name \
+								"\",\"trainable\":true" settings "},\"inbound_nodes\":" nodes "}"
+#define CALL(class, settings, nodes) \
+	GRAPH(INPUT("[2,4,6]") ",{\"class_name\":\"" class "\",\"name\":\"y\",\"config\":{\"name\":\"y\"" settings \
+						   "},\"inbound_nodes\":" nodes "}", \
+		"[[\"x\",0,0]]", "[[\"y\",0,0]]")
+#define TENSOR \
+	"{\"class_name\":\"__keras_tensor__\",\"config\":{\"shape\":[2,4,6],\"keras_history\":[\"x\",0,0]}}"
+#define SLICE(start, stop, step) \
+	"{\"class_name\":\"__slice__\",\"config\":{\"start\":" start ",\"stop\":" stop ",\"step\":" step "}}"
+
+/* Calls of functions: of keras.ops, and of TensorFlow, whose arguments are in the call. */
+static const struct {
+	const char *config, *want;
+} called[] = {
+	{ CALL("GetItem", "", "[{\"args\":[" TENSOR ",[" SLICE("null", "null", "null") ",-1]],\"kwargs\":{}}]"),
+		"sizes=[2,1,6] starts=[0,3,0]" },
+	{ CALL("GetItem", "", "[{\"args\":[" TENSOR ",[{\"class_name\":\"__ellipsis__\",\"config\":{}}," SLICE("null",
+							   "null", "-2") "]],\"kwargs\":{}}]"),
+		"sizes=[2,4,3] starts=[0,0,5] steps=[1,1,-2]" },
+	{ CALL("Greater", "", "[{\"args\":[" TENSOR ",0],\"kwargs\":{}}]"), "less(" },
+	{ CALL("Cast", ",\"dtype\":\"bool\"", "[{\"args\":[" TENSOR "],\"kwargs\":{}}]"), "y: bool[2,4,6] = cast(x)" },
+	{ CALL("Split", ",\"indices_or_sections\":2,\"axis\":2", "[{\"args\":[" TENSOR "],\"kwargs\":{}}]"),
+		"sizes=[2,4,3]" },
+	{ CALL("TFOpLambda", ",\"function\":\"math.subtract\"", "[[\"_CONSTANT_VALUE\",-1,2,{\"y\":[\"x\",0,0]}]]"),
+		"sub(y.const, x)" },
+	{ CALL("TFOpLambda", ",\"function\":\"compat.v1.transpose\"", "[[\"x\",0,0,{\"perm\":[0,2,1],\"name\":null}]]"),
+		"y: f32[2,6,4] = transpose(x)" },
+	{ CALL("SlicingOpLambda", ",\"function\":\"__operators__.getitem\"",
+		  "[[\"x\",0,0,{\"slice_spec\":[{\"start\":null,\"stop\":null,\"step\":null},2]}]]"),
+		"starts=[0,2,0]" },
 };
 
 static Dag *load_config(Arena *a, const char *text, Err *err)
@@ -67,12 +107,18 @@ START_TEST(configurations_become_dags)
 }
 END_TEST
 
-#define GRAPH(layers, in, out) \
-	"{\"class_name\":\"Functional\",\"config\":{\"name\":\"m\",\"layers\":[" layers "],\"input_layers\":" in \
-	",\"output_layers\":" out "}}"
-#define MEMBER(class, name, settings, nodes) \
-	",{\"class_name\":\"" class "\",\"name\":\"" name "\",\"config\":{\"name\":\"" name \
-								"\",\"trainable\":true" settings "},\"inbound_nodes\":" nodes "}"
+START_TEST(calls_of_functions_become_operators)
+{
+	Arena *a = arena_new();
+	Err err = { 0 };
+	Dag *d = load_config(a, called[_i].config, &err);
+	ck_assert_msg(d != NULL, "%s\n%s: %s\n%s", called[_i].config, err.place, err.text, err.items);
+	ck_assert_msg(strstr(dag_str(a, d), called[_i].want) != NULL, "%s\nlacks \"%s\":\n%s", called[_i].config,
+		called[_i].want, dag_str(a, d));
+	arena_free(a);
+}
+END_TEST
+
 #define X INPUT("[1,4]")
 
 static const struct {
@@ -95,6 +141,11 @@ static const struct {
 	{ MODEL(INPUT("[1,4,4,6]") LAYER("ZeroPadding2D", ",\"padding\":[1,-1]")), "not a number or a pair" },
 	{ MODEL(INPUT("[1,4,-4]") LAYER("Flatten", "")), "holds something else than sizes" },
 	{ MODEL(INPUT("[1,null,4]") LAYER("Flatten", "")), "dimension 2 of input 'x' is not known" },
+	{ MODEL(X LAYER("TFOpLambda", ",\"function\":\"audio.encode\"")), "tf::audio.encode (node 'y')" },
+	{ MODEL(X LAYER("Custom>Mine", "")), "Custom>Mine (node 'y')" },
+	{ CALL("GetItem", "", "[{\"args\":[" TENSOR ",[9]],\"kwargs\":{}}]"), "its index 9 is not in dimension 0 of 2" },
+	{ CALL("Split", ",\"indices_or_sections\":4,\"axis\":2", "[{\"args\":[" TENSOR "],\"kwargs\":{}}]"),
+		"do not fit dimension 2 of 6" },
 	{ MODEL(X LAYER("BatchNormalization", ",\"mode\":2")), "mode 2 uses the numbers of its input" },
 	{ MODEL(X LAYER("Merge", ",\"mode\":\"cos\"")), "Merge (node 'y')" },
 	{ GRAPH(X, "[[\"x\",0,0]]", "[[\"z\",0,0]]"), "reads layer 'z', which the model 'm' does not have" },
@@ -345,6 +396,7 @@ int main(void)
 	tcase_set_timeout(tc, 60);
 	tcase_add_checked_fixture(tc, make_folder, remove_folder);
 	tcase_add_loop_test(tc, configurations_become_dags, 0, LEN(become));
+	tcase_add_loop_test(tc, calls_of_functions_become_operators, 0, LEN(called));
 	tcase_add_loop_test(tc, configurations_are_refused, 0, LEN(refused));
 	tcase_add_test(tc, shared_layers_share_weights);
 	tcase_add_test(tc, old_weights_are_turned);

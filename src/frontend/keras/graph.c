@@ -51,10 +51,18 @@ typedef VEC(const char *) TextList;
 
 /* ---- reading which tensors a call has */
 
+/* ["_CONSTANT_VALUE", -1, 2.0, {more}] in the place of a tensor */
+const Json *keras_constant(const Json *j)
+{
+	bool is = j != NULL && j->kind == JV_ARRAY && j->list.n >= 3 && j->list.at[0]->kind == JV_TEXT &&
+	          strcmp(j->list.at[0]->text, "_CONSTANT_VALUE") == 0;
+	return is ? j->list.at[2] : NULL;
+}
+
 static bool is_text_ref(const Json *j)
 {
 	return j->kind == JV_ARRAY && j->list.n >= 3 && j->list.at[0]->kind == JV_TEXT && j->list.at[1]->kind == JV_INT &&
-	       j->list.at[2]->kind == JV_INT;
+	       j->list.at[2]->kind == JV_INT && keras_constant(j) == NULL;
 }
 
 /* [name, call, result] of a tensor; NULL: it is none. */
@@ -102,15 +110,10 @@ static bool collect_objects(Reader *r, const Json *j, Call *c)
 	return true;
 }
 
-static bool is_constant(const Json *j)
-{
-	return strcmp(j->list.at[0]->text, "_CONSTANT_VALUE") == 0;
-}
-
 static bool collect_lists(Reader *r, const Json *j, Call *c)
 {
 	Ref ref;
-	if (j->kind == JV_ARRAY && j->list.n >= 3 && j->list.at[0]->kind == JV_TEXT && is_constant(j))
+	if (keras_constant(j) != NULL)
 		return true;
 	if (is_text_ref(j)) {
 		if (!find_ref(r, j, true, &ref))
@@ -203,6 +206,8 @@ int keras_count_tensors(const Json *j, bool listed)
 	int n = 0;
 	if (listed ? is_text_ref(j) : history_of(j) != NULL)
 		return 1;
+	if (listed && keras_constant(j) != NULL)
+		return 0;
 	for (size_t k = 0; (j->kind == JV_ARRAY || j->kind == JV_OBJECT) && k < j->list.n; k++)
 		n += keras_count_tensors(j->list.at[k], listed);
 	return n;
@@ -278,13 +283,13 @@ static NodeAttr attr_of(Arena *a, const Json *j)
 	return out;
 }
 
-static void set_attrs(Arena *a, const KerasLayer *l, NodeDef *n)
+static void set_attrs(Arena *a, const Json *settings, bool function, NodeDef *n)
 {
-	size_t most = l->config->kind == JV_OBJECT ? l->config->list.n : 0;
+	size_t most = settings->kind == JV_OBJECT ? settings->list.n : 0;
 	NodeAttr *attr = arena_array(a, NodeAttr, most + 1);
 	for (size_t k = 0; k < most; k++) {
-		const Json *j = l->config->list.at[k];
-		if (j->kind != JV_NULL && !is_ignored(j->key))
+		const Json *j = settings->list.at[k];
+		if (j->kind != JV_NULL && (function ? strcmp(j->key, "name") != 0 : !is_ignored(j->key)))
 			attr[n->nattr++] = attr_of(a, j);
 	}
 	n->attr = attr;
@@ -366,11 +371,19 @@ static bool add_call(Builder *b, KerasLayer *l, const Use *u)
 	if (strcmp(l->op, "TimeDistributed") == 0 && l->domain[0] == 0)
 		return add_distributed(b, l, u);
 	KerasCall *call = arena_new_of(a, KerasCall);
-	*call = (KerasCall){ b->file, l, u->args, u->kwargs, u->listed };
+	*call = (KerasCall){ b->file, l, l->config, u->args, u->kwargs, u->listed };
 	NodeDef n = { .name = u->base, .op = l->op, .domain = l->domain, .in = u->in.at, .nin = u->in.n, .source = call };
+	const char *function;
+	if (keras_tf_function(l, &function)) {
+		Json *settings = json_new(a, JV_OBJECT);
+		const char *op = keras_from_tf(a, function, u->kwargs, settings);
+		n.domain = op != NULL ? "ops" : "tf";
+		n.op = op != NULL ? op : function;
+		call->settings = settings;
+	}
 	n.out = results_of(a, u->base, u->results);
 	n.nout = (size_t)u->results;
-	set_attrs(a, l, &n);
+	set_attrs(a, call->settings, strcmp(n.domain, "ops") == 0, &n);
 	return add_node(b, &n);
 }
 

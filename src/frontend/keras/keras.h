@@ -49,6 +49,7 @@ typedef struct KerasFile {
 typedef struct KerasCall {
 	KerasFile *file;
 	KerasLayer *layer;
+	const Json *settings;      /* the layer's, or those of a function of TensorFlow, which its call has */
 	const Json *args, *kwargs; /* as the file has them; NULL: only tensors, which are the node's inputs */
 	bool listed;               /* args are a list of tensors, as in version 2 */
 } KerasCall;
@@ -64,6 +65,10 @@ const char *keras_snake(Arena *a, const char *name);
 void keras_add_slots(Arena *a, KerasLayer *l);
 /* Finds the data sets of all slots, once; weights that are missing or too many are refused. */
 bool keras_find_weights(Arena *a, KerasFile *f, Err *err);
+/* The layer calls this function of TensorFlow. */
+bool keras_tf_function(const KerasLayer *l, const char **function);
+/* The function of keras.ops that it is, with its arguments as settings; NULL: there is none. */
+const char *keras_from_tf(Arena *a, const char *function, const Json *kwargs, Json *settings);
 /* A graph of a node for each call, named as in Keras. */
 bool keras_graph(Arena *a, KerasFile *f, NodeGraph *out, Err *err);
 
@@ -71,6 +76,7 @@ bool keras_graph(Arena *a, KerasFile *f, NodeGraph *out, Err *err);
 
 KerasFile *keras_file(const Visit *v);
 const KerasLayer *keras_of(const Visit *v);
+const Json *keras_settings(const Visit *v);
 int keras_value(Visit *v, int k); /* input k, which must be there */
 /* An attribute that is no number, text or list; NULL: absent. */
 const Json *keras_json(Visit *v, const char *name);
@@ -88,6 +94,8 @@ bool keras_flag(Visit *v, const char *name);
 /* The input of the node that is argument `at` or has that name; -1: there is none. */
 int keras_input(Visit *v, int at, const char *name);
 int keras_count_tensors(const Json *j, bool listed);
+/* The number that stands for the first tensor of a call in version 2; NULL: that is a tensor. */
+const Json *keras_constant(const Json *args);
 double keras_number(const Json *config, const char *name, double otherwise);
 
 extern const NodeRow *const keras_lists[]; /* all of them; ends with NULL */
@@ -98,5 +106,6 @@ extern const NodeRow keras_norm_rows[];
 extern const NodeRow keras_recurrent_rows[];
 extern const NodeRow keras_attention_rows[];
 extern const NodeRow keras_math_rows[];
+extern const NodeRow keras_function_rows[];
 
 #endif

@@ -88,7 +88,7 @@ static bool is_function(const Json *json, const Json *config, const char *module
 		return strncmp(module, "keras.src.ops", 13) == 0 || strncmp(module, "keras.ops", 9) == 0;
 	const Json *calls = json_find(json, "inbound_nodes");
 	return calls != NULL && calls->kind == JV_ARRAY && calls->list.n > 0 && calls->list.at[0]->kind == JV_OBJECT &&
-	       json_find(config, "trainable") == NULL && json_find(config, "dtype") == NULL &&
+	       json_find(config, "trainable") == NULL &&
 	       strcmp(class, "InputLayer") != 0;
 }
 
@@ -96,6 +96,17 @@ static const char *text_in(const Json *object, const char *key)
 {
 	const Json *at = json_find(object, key);
 	return at != NULL && at->kind == JV_TEXT ? at->text : NULL;
+}
+
+/* "Custom>CustomScaleLayer" of keras.applications; a stranger's class keeps its package, and has no row. */
+static const char *without_package(const char *class)
+{
+	static const char *const own[] = { "CustomScaleLayer", "LayerScale", "StochasticDepth" };
+	const char *end = strrchr(class, '>');
+	for (size_t k = 0; end != NULL && k < sizeof own / sizeof *own; k++)
+		if (strcmp(end + 1, own[k]) == 0)
+			return end + 1;
+	return class;
 }
 
 KerasLayer *keras_layer(Arena *a, KerasFile *f, const Json *json, int depth, Err *err)
@@ -122,6 +133,7 @@ KerasLayer *keras_layer(Arena *a, KerasFile *f, const Json *json, int depth, Err
 		json_fail(json, err, "the layer of class '%.60s' has no config", class);
 		return NULL;
 	}
+	class = without_package(class);
 	KerasLayer *l = arena_new_of(a, KerasLayer);
 	const char *name = text_in(json, "name"), *inner = text_in(config, "name");
 	const Json *trainable = json_find(config, "trainable");

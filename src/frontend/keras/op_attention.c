@@ -162,7 +162,8 @@ static void import_additive(Visit *v)
 }
 
 const NodeRow keras_attention_rows[] = {
-	{ "MultiHeadAttention", 0, "dropout flash_attention", import_multi_head },
+	{ "MultiHeadAttention", 0, "dropout flash_attention query_shape key_shape value_shape softmax_robust_masking",
+		import_multi_head },
 	{ "Attention", 0, "dropout", import_attention },
 	{ "AdditiveAttention", 0, "dropout", import_additive },
 	{ NULL, 0, NULL, NULL },

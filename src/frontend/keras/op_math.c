@@ -18,12 +18,12 @@ static int constant(Visit *v, const Json *j, DType type)
 /* Arguments x1 and x2, of which one may be a number. */
 static bool read_two(Visit *v, int *x)
 {
-	static const char *const names[][2] = { { "x1", "x" }, { "x2", "y" } };
+	static const char *const names[][3] = { { "x1", "x", "a" }, { "x2", "y", "b" } };
 	const Json *given[2];
 	for (int k = 0; k < 2; k++) {
 		int at = -1;
 		const char *name = names[k][0];
-		for (int i = 0; i < 2 && at < 0; i++) {
+		for (int i = 0; i < 3 && at < 0; i++) {
 			at = keras_input(v, k, names[k][i]);
 			name = at >= 0 || keras_argument(v, -1, names[k][i]) != NULL ? names[k][i] : name;
 		}
@@ -33,98 +33,126 @@ static bool read_two(Visit *v, int *x)
 	for (int k = 0; k < 2 && node_ok(v); k++)
 		if (x[k] == DAG_NONE && x[1 - k] == DAG_NONE)
 			node_fail(v, ERR_UNSUPPORTED, "it has no tensor among its arguments");
-		else if (x[k] == DAG_NONE)
-			x[k] = constant(v, given[k], node_val(v, x[1 - k])->type);
+		else if (x[k] == DAG_NONE) { /* a fraction with an integer gives floats */
+			DType t = node_val(v, x[1 - k])->type;
+			bool fraction = given[k] != NULL && given[k]->kind == JV_REAL && !dtype_is_float(t);
+			x[k] = constant(v, given[k], fraction || dtype_eq(t, BOOL) ? F32 : t);
+		}
 	return node_ok(v);
 }
 
-static void both(Visit *v, int op)
+/* Values of two types in one: floats win, then the wider one. */
+static void promote(Visit *v, int *x, int n)
+{
+	DType t = node_val(v, x[0])->type;
+	for (int k = 1; k < n; k++) {
+		DType o = node_val(v, x[k])->type;
+		bool better = dtype_is_float(o) != dtype_is_float(t) ? dtype_is_float(o) : o.bits > t.bits;
+		t = better ? o : t;
+	}
+	for (int k = 0; k < n; k++)
+		x[k] = node_cast(v, x[k], t);
+}
+
+typedef enum { SAME, FLOATS, SWAPPED, NEGATED, BOOLS } Kind;
+
+/* Functions of one value or of two, elementwise, that are one operator: with operands in floats, exchanged, or bool. */
+static const struct {
+	const char *name;
+	int operands, op;
+	Kind kind;
+} functions[] = {
+	{ "Add", 2, OP_add, SAME },
+	{ "Subtract", 2, OP_sub, SAME },
+	{ "Multiply", 2, OP_mul, SAME },
+	{ "Divide", 2, OP_div, FLOATS },
+	{ "TrueDivide", 2, OP_div, FLOATS },
+	{ "Mod", 2, OP_mod, SAME },
+	{ "Power", 2, OP_pow, SAME },
+	{ "Maximum", 2, OP_maximum, SAME },
+	{ "Minimum", 2, OP_minimum, SAME },
+	{ "Less", 2, OP_less, SAME },
+	{ "LessEqual", 2, OP_less_equal, SAME },
+	{ "Greater", 2, OP_less, SWAPPED },
+	{ "GreaterEqual", 2, OP_less_equal, SWAPPED },
+	{ "Equal", 2, OP_equal, SAME },
+	{ "NotEqual", 2, OP_equal, NEGATED },
+	{ "LogicalAnd", 2, OP_bit_and, BOOLS },
+	{ "LogicalOr", 2, OP_bit_or, BOOLS },
+	{ "LogicalXor", 2, OP_bit_xor, BOOLS },
+	{ "LogicalNot", 1, OP_bit_not, BOOLS },
+	{ "Negative", 1, OP_neg, SAME },
+	{ "Absolute", 1, OP_abs, SAME },
+	{ "Abs", 1, OP_abs, SAME },
+	{ "Sign", 1, OP_sign, SAME },
+	{ "Exp", 1, OP_exp, FLOATS },
+	{ "Expm1", 1, OP_expm1, FLOATS },
+	{ "Log", 1, OP_log, FLOATS },
+	{ "Log1p", 1, OP_log1p, FLOATS },
+	{ "Sqrt", 1, OP_sqrt, FLOATS },
+	{ "Sin", 1, OP_sin, FLOATS },
+	{ "Cos", 1, OP_cos, FLOATS },
+	{ "Tan", 1, OP_tan, FLOATS },
+	{ "Arcsin", 1, OP_asin, FLOATS },
+	{ "Arccos", 1, OP_acos, FLOATS },
+	{ "Arctan", 1, OP_atan, FLOATS },
+	{ "Sinh", 1, OP_sinh, FLOATS },
+	{ "Cosh", 1, OP_cosh, FLOATS },
+	{ "Arcsinh", 1, OP_asinh, FLOATS },
+	{ "Arccosh", 1, OP_acosh, FLOATS },
+	{ "Arctanh", 1, OP_atanh, FLOATS },
+	{ "Erf", 1, OP_erf, FLOATS },
+	{ "Floor", 1, OP_floor, FLOATS },
+	{ "Ceil", 1, OP_ceil, FLOATS },
+	{ "Isnan", 1, OP_is_nan, FLOATS },
+	{ "Isinf", 1, OP_is_inf, FLOATS },
+};
+
+static void import_each(Visit *v)
+{
+	int x[2] = { DAG_NONE, DAG_NONE }, n = 0, op = 0;
+	Kind kind = SAME;
+	for (size_t k = 0; k < sizeof functions / sizeof *functions; k++)
+		if (strcmp(functions[k].name, v->node->op) == 0) {
+			n = functions[k].operands;
+			op = functions[k].op;
+			kind = functions[k].kind;
+		}
+	if (n == 1)
+		x[0] = keras_value(v, 0);
+	else if (!read_two(v, x))
+		return;
+	promote(v, x, n);
+	for (int k = 0; k < n; k++)
+		if (kind == BOOLS)
+			x[k] = node_cast(v, x[k], BOOL);
+		else if (kind == FLOATS && node_ok(v) && !dtype_is_float(node_val(v, x[k])->type))
+			x[k] = node_cast(v, x[k], F32);
+	int swapped[] = { x[1], x[0] };
+	int y = node_each(v, op, kind == SWAPPED ? swapped : x, n, NULL, 0);
+	node_set(v, 0, kind == NEGATED ? node_each1(v, OP_bit_not, y) : y);
+}
+
+static void import_floor_divide(Visit *v)
 {
 	int x[2];
-	if (read_two(v, x))
-		node_set(v, 0, node_each2(v, op, x[0], x[1]));
+	if (!read_two(v, x))
+		return;
+	promote(v, x, 2);
+	if (node_ok(v) && !dtype_is_float(node_val(v, x[0])->type))
+		node_fail(v, ERR_UNSUPPORTED, "its integers are not supported");
+	node_set(v, 0, node_each1(v, OP_floor, node_each2(v, OP_div, x[0], x[1])));
 }
 
-static void import_add(Visit *v)
-{
-	both(v, OP_add);
-}
-
-static void import_sub(Visit *v)
-{
-	both(v, OP_sub);
-}
-
-static void import_mul(Visit *v)
-{
-	both(v, OP_mul);
-}
-
-static void import_div(Visit *v)
-{
-	both(v, OP_div);
-}
-
-static void import_pow(Visit *v)
-{
-	both(v, OP_pow);
-}
-
-static void import_max(Visit *v)
-{
-	both(v, OP_maximum);
-}
-
-static void import_min(Visit *v)
-{
-	both(v, OP_minimum);
-}
-
+/* tf.matmul turns its operands where it is told so. */
 static void import_matmul(Visit *v)
 {
+	bool turn[] = { node_attr_flag(v, "transpose_a", false), node_attr_flag(v, "transpose_b", false) };
 	int x[2];
-	if (read_two(v, x))
-		node_set(v, 0, node_call2(v, OP_matmul, x[0], x[1]));
-}
-
-static void each(Visit *v, int op)
-{
-	node_set(v, 0, node_each1(v, op, keras_value(v, 0)));
-}
-
-static void import_neg(Visit *v)
-{
-	each(v, OP_neg);
-}
-
-static void import_abs(Visit *v)
-{
-	each(v, OP_abs);
-}
-
-static void import_exp(Visit *v)
-{
-	each(v, OP_exp);
-}
-
-static void import_log(Visit *v)
-{
-	each(v, OP_log);
-}
-
-static void import_sqrt(Visit *v)
-{
-	each(v, OP_sqrt);
-}
-
-static void import_sin(Visit *v)
-{
-	each(v, OP_sin);
-}
-
-static void import_cos(Visit *v)
-{
-	each(v, OP_cos);
+	if (!read_two(v, x))
+		return;
+	Attr attr[] = { attr_int("ta", turn[0]), attr_int("tb", turn[1]) };
+	node_set(v, 0, node_call(v, OP_matmul, x, 2, attr, 2));
 }
 
 static void import_square(Visit *v)
@@ -133,30 +161,99 @@ static void import_square(Visit *v)
 	node_set(v, 0, node_each2(v, OP_mul, x, x));
 }
 
-static void import_rsqrt(Visit *v)
+/* 1 / x, and 1 / sqrt(x) */
+static void import_reciprocal(Visit *v)
 {
-	int x = keras_value(v, 0);
-	node_set(v, 0, node_each2(v, OP_div, node_number(v, node_val(v, x)->type, 1), node_each1(v, OP_sqrt, x)));
+	int x = keras_value(v, 0), one = node_number(v, node_val(v, x)->type, 1);
+	bool root = strcmp(v->node->op, "Rsqrt") == 0;
+	node_set(v, 0, node_each2(v, OP_div, one, root ? node_each1(v, OP_sqrt, x) : x));
 }
 
-/* Functions that are activations, by the layer's class: "Relu" is "relu". */
+/* Functions that are activations, by the function's name: "LeakyRelu" is "leaky_relu". */
 static void import_function(Visit *v)
 {
-	Json how = { .kind = JV_TEXT, .text = keras_snake(v->im->arena, keras_of(v)->op) };
+	Arena *a = v->im->arena;
+	Json how = { .kind = JV_OBJECT };
+	json_set(a, &how, "class_name", json_new_text(a, keras_snake(a, v->node->op)));
+	Json *config = arena_new_of(a, Json);
+	*config = *keras_settings(v);
+	json_set(a, &how, "config", config);
 	node_set(v, 0, keras_activate_as(v, keras_value(v, 0), &how));
 }
 
-static void reduce(Visit *v, int op)
+static void import_softmax(Visit *v)
 {
-	int count, x = keras_value(v, 0), rank = node_val(v, x)->shape.rank;
+	bool logarithm = strcmp(v->node->op, "LogSoftmax") == 0;
+	int x = keras_value(v, 0), axis = node_axis(v, node_attr_int(v, "axis", -1), node_val(v, x)->shape.rank);
+	node_set(v, 0, node_axis_call(v, logarithm ? OP_log_softmax : OP_softmax, &x, 1, axis, NULL, 0));
+}
+
+/* Argument `at`, a tensor or a number. */
+static int tensor_or_number(Visit *v, int at, const char *name, const char *other)
+{
+	int k = keras_input(v, at, name);
+	k = k < 0 ? keras_input(v, -1, other) : k;
+	if (k >= 0)
+		return keras_value(v, k);
+	const Json *j = keras_argument(v, at, name);
+	return constant(v, j != NULL ? j : keras_argument(v, -1, other), F32);
+}
+
+static void import_where(Visit *v)
+{
+	int in[] = { node_cast(v, tensor_or_number(v, 0, "condition", "condition"), BOOL),
+		tensor_or_number(v, 1, "x1", "x"), tensor_or_number(v, 2, "x2", "y") };
+	promote(v, in + 1, 2);
+	if (node_ok(v))
+		node_set(v, 0, node_each(v, OP_where, in, 3, NULL, 0));
+}
+
+static DType type_of(Visit *v, const char *name)
+{
+	const struct {
+		const char *name;
+		DType type;
+	} types[] = { { "float32", F32 }, { "float64", F64 }, { "float16", F16 }, { "bool", BOOL }, { "int64", I64 },
+		{ "int32", I32 }, { "int16", { DT_INT, 16, 1 } }, { "int8", { DT_INT, 8, 1 } },
+		{ "uint8", { DT_UINT, 8, 1 } } };
+	for (size_t k = 0; k < sizeof types / sizeof *types; k++)
+		if (strcmp(types[k].name, name) == 0)
+			return types[k].type;
+	node_fail(v, ERR_UNSUPPORTED, "its type '%.20s' is not supported", name);
+	return F32;
+}
+
+static void import_cast(Visit *v)
+{
+	DType to = type_of(v, node_attr_text(v, "dtype", "float32"));
+	int x = keras_value(v, 0);
+	if (node_ok(v) && dtype_is_float(node_val(v, x)->type) && dtype_is_int(to))
+		x = node_truncate(v, x);
+	node_set(v, 0, node_cast(v, x, to));
+}
+
+/* ---- reductions */
+
+/* The axes of a setting; without one: all. */
+static int read_axes(Visit *v, int rank, int64_t *axes)
+{
+	int count;
 	const int64_t *at = node_attr_ints(v, "axis", &count);
-	int64_t axes[DAG_MAX_RANK];
-	bool all = count < 0, keep = node_attr_flag(v, "keepdims", false);
+	bool all = count < 0;
 	if (count > DAG_MAX_RANK)
 		node_fail(v, ERR_INPUT, "it has %d axes", count);
 	count = all ? rank : count;
 	for (int k = 0; k < count && node_ok(v); k++)
 		axes[k] = all ? k : node_axis(v, at[k], rank);
+	return node_ok(v) ? count : 0;
+}
+
+static void reduce(Visit *v, int op)
+{
+	int x = keras_value(v, 0);
+	int64_t axes[DAG_MAX_RANK];
+	int count = read_axes(v, node_val(v, x)->shape.rank, axes);
+	bool keep = node_attr_flag(v, "keepdims", false);
 	if (node_ok(v))
 		node_set(v, 0, node_reduce(v, op, x, axes, count, keep));
 }
@@ -181,91 +278,77 @@ static void import_amin(Visit *v)
 	reduce(v, OP_reduce_min);
 }
 
-static void import_reshape(Visit *v)
+static void import_prod(Visit *v)
 {
-	int count, open = -1, x = keras_value(v, 0);
-	const int64_t *dim = node_attr_ints(v, "newshape", &count);
-	Shape s = node_val(v, x)->shape, to = { .rank = count };
-	int64_t known = 1;
-	if (node_ok(v) && (count < 0 || count > DAG_MAX_RANK))
-		node_fail(v, ERR_INPUT, "its newshape has %d numbers", count);
-	if (!node_ok(v))
-		return;
-	for (int k = 0; k < count; k++) {
-		to.dim[k] = dim[k] < 0 ? 1 : dim[k];
-		open = dim[k] < 0 ? k : open;
-	}
-	known = shape_product(&to, 0, to.rank);
-	if (open >= 0 && known > 0)
-		to.dim[open] = shape_product(&s, 0, s.rank) / known;
-	if (shape_product(&to, 0, to.rank) != shape_product(&s, 0, s.rank))
-		node_fail(v, ERR_TYPE, "its newshape does not have the elements of its input");
-	node_set(v, 0, node_reshape(v, x, to));
+	reduce(v, OP_reduce_prod);
 }
 
-static void import_transpose(Visit *v)
+/* Whether any, or all, are true. */
+static void import_any(Visit *v)
 {
-	int count, x = keras_value(v, 0), rank = node_val(v, x)->shape.rank;
-	const int64_t *axes = node_attr_ints(v, "axes", &count);
-	int64_t perm[DAG_MAX_RANK];
-	bool used[DAG_MAX_RANK] = { false };
-	if (count >= 0 && count != rank)
-		node_fail(v, ERR_INPUT, "its axes are %d numbers, but its input has %d dimensions", count, rank);
-	for (int k = 0; k < rank && node_ok(v); k++) {
-		perm[k] = count < 0 ? rank - 1 - k : node_axis(v, axes[k], rank);
-		if (node_ok(v) && used[perm[k]])
-			node_fail(v, ERR_INPUT, "its axes name one twice");
-		used[perm[k]] = true;
-	}
+	bool all = strcmp(v->node->op, "All") == 0, keep = node_attr_flag(v, "keepdims", false);
+	int64_t axes[DAG_MAX_RANK];
+	int x = node_cast(v, node_cast(v, keras_value(v, 0), BOOL), F32);
+	int count = read_axes(v, node_val(v, x)->shape.rank, axes);
 	if (node_ok(v))
-		node_set(v, 0, node_transpose(v, x, perm));
+		node_set(v, 0, node_cast(v, node_reduce(v, all ? OP_reduce_min : OP_reduce_max, x, axes, count, keep), BOOL));
 }
 
-static void import_expand_dims(Visit *v)
+/* The mean of squared distances from the mean, and its root. */
+static void import_var(Visit *v)
 {
-	int x = keras_value(v, 0);
-	Shape s = node_val(v, x)->shape, to = { .rank = s.rank + 1 };
-	int count;
-	const int64_t *at = node_attr_ints(v, "axis", &count);
-	if (node_ok(v) && (count != 1 || s.rank >= DAG_MAX_RANK))
-		node_fail(v, ERR_UNSUPPORTED, "it adds %d dimensions to %d", count, s.rank);
-	int axis = count == 1 ? node_axis(v, at[0], to.rank) : 0;
+	bool root = strcmp(v->node->op, "Std") == 0, keep = node_attr_flag(v, "keepdims", false);
+	int64_t axes[DAG_MAX_RANK];
+	int x = keras_value(v, 0), count = read_axes(v, node_val(v, x)->shape.rank, axes);
 	if (!node_ok(v))
 		return;
-	for (int k = 0; k < to.rank; k++)
-		to.dim[k] = k == axis ? 1 : s.dim[k - (k > axis)];
-	node_set(v, 0, node_reshape(v, x, to));
+	x = node_each2(v, OP_sub, x, node_reduce(v, OP_reduce_mean, x, axes, count, true));
+	x = node_reduce(v, OP_reduce_mean, node_each2(v, OP_mul, x, x), axes, count, keep);
+	node_set(v, 0, root ? node_each1(v, OP_sqrt, x) : x);
 }
 
-static void import_squeeze(Visit *v)
+/* log(sum(exp(x - max))) + max */
+static void import_logsumexp(Visit *v)
 {
+	bool keep = node_attr_flag(v, "keepdims", false);
+	int64_t axes[DAG_MAX_RANK];
+	int x = keras_value(v, 0), count = read_axes(v, node_val(v, x)->shape.rank, axes);
+	if (!node_ok(v))
+		return;
+	int most = node_reduce(v, OP_reduce_max, x, axes, count, true);
+	int sum = node_reduce(v, OP_reduce_sum, node_each1(v, OP_exp, node_each2(v, OP_sub, x, most)), axes, count, keep);
+	most = keep ? most : node_reduce(v, OP_reduce_max, x, axes, count, false);
+	node_set(v, 0, node_each2(v, OP_add, node_each1(v, OP_log, sum), most));
+}
+
+/* The place of an extreme along one axis. */
+static void import_arg(Visit *v)
+{
+	bool most = strcmp(v->node->op, "Argmax") == 0, keep = node_attr_flag(v, "keepdims", false);
 	int count, x = keras_value(v, 0);
 	const int64_t *at = node_attr_ints(v, "axis", &count);
-	Shape s = node_val(v, x)->shape, to = { 0 };
-	for (int k = 0; k < s.rank && node_ok(v); k++) {
-		bool gone = count < 0 && s.dim[k] == 1;
-		for (int i = 0; i < count && node_ok(v); i++)
-			gone |= node_axis(v, at[i], s.rank) == k;
-		if (gone && s.dim[k] != 1)
-			node_fail(v, ERR_TYPE, "it removes a dimension of %lld elements", (long long)s.dim[k]);
-		if (!gone)
-			to.dim[to.rank++] = s.dim[k];
-	}
-	if (node_ok(v))
-		node_set(v, 0, node_reshape(v, x, to));
+	if (node_ok(v) && count != 1)
+		node_fail(v, ERR_UNSUPPORTED, "it has %d axes; one is supported", count < 0 ? 0 : count);
+	int axis = node_axis(v, count == 1 ? at[0] : 0, node_val(v, x)->shape.rank);
+	Attr attr[] = { attr_int("axis", axis), attr_int("keep", keep) };
+	node_set(v, 0, node_cast(v, node_call(v, most ? OP_arg_max : OP_arg_min, &x, 1, attr, 2), I32));
 }
 
-static void import_concatenate(Visit *v)
+/* x / max(norm, epsilon), the root of the sum of squares along axes; tf.math.l2_normalize bounds the square. */
+static void import_normalize(Visit *v)
 {
-	int n = node_nin(v), *x = arena_array(v->im->arena, int, n + 1);
-	for (int k = 0; k < n; k++)
-		x[k] = keras_value(v, k);
-	int rank = n > 0 ? node_val(v, x[0])->shape.rank : 0, axis = node_axis(v, node_attr_int(v, "axis", -1), rank);
-	for (int k = 1; k < n && node_ok(v); k++)
-		if (node_val(v, x[k])->shape.rank != rank)
-			node_fail(v, ERR_TYPE, "its inputs have %d and %d dimensions", rank, node_val(v, x[k])->shape.rank);
-	if (node_ok(v))
-		node_set(v, 0, n == 1 ? x[0] : node_axis_call(v, OP_concat, x, n, axis, NULL, 0));
+	bool square = strcmp(v->node->op, "L2Normalize") == 0;
+	double order = node_attr_float(v, "order", 2), least = node_attr_float(v, "epsilon", square ? 1e-12 : 1e-7);
+	int64_t axes[DAG_MAX_RANK];
+	int x = keras_value(v, 0), count = read_axes(v, node_val(v, x)->shape.rank, axes);
+	if (order != 2)
+		node_fail(v, ERR_UNSUPPORTED, "its order is %g; 2 is supported", order);
+	if (!node_ok(v))
+		return;
+	least = square ? least : least * least;
+	int sum = node_reduce(v, OP_reduce_sum, node_each2(v, OP_mul, x, x), axes, count, true);
+	sum = node_each2(v, OP_maximum, sum, node_number(v, node_val(v, x)->type, least));
+	node_set(v, 0, node_each2(v, OP_div, x, node_each1(v, OP_sqrt, sum)));
 }
 
 static void import_clip(Visit *v)
@@ -276,42 +359,99 @@ static void import_clip(Visit *v)
 }
 
 const NodeRow keras_math_rows[] = {
-	{ "ops::Add", 0, "", import_add },
-	{ "ops::Subtract", 0, "", import_sub },
-	{ "ops::Multiply", 0, "", import_mul },
-	{ "ops::Divide", 0, "", import_div },
-	{ "ops::TrueDivide", 0, "", import_div },
-	{ "ops::Power", 0, "", import_pow },
-	{ "ops::Maximum", 0, "", import_max },
-	{ "ops::Minimum", 0, "", import_min },
+	{ "ops::Add", 0, "", import_each },
+	{ "ops::Subtract", 0, "", import_each },
+	{ "ops::Multiply", 0, "", import_each },
+	{ "ops::Divide", 0, "", import_each },
+	{ "ops::TrueDivide", 0, "", import_each },
+	{ "ops::Mod", 0, "", import_each },
+	{ "ops::Power", 0, "", import_each },
+	{ "ops::Maximum", 0, "", import_each },
+	{ "ops::Minimum", 0, "", import_each },
+	{ "ops::Less", 0, "", import_each },
+	{ "ops::LessEqual", 0, "", import_each },
+	{ "ops::Greater", 0, "", import_each },
+	{ "ops::GreaterEqual", 0, "", import_each },
+	{ "ops::Equal", 0, "", import_each },
+	{ "ops::NotEqual", 0, "", import_each },
+	{ "ops::LogicalAnd", 0, "", import_each },
+	{ "ops::LogicalOr", 0, "", import_each },
+	{ "ops::LogicalXor", 0, "", import_each },
+	{ "ops::LogicalNot", 0, "", import_each },
+	{ "ops::Negative", 0, "", import_each },
+	{ "ops::Absolute", 0, "", import_each },
+	{ "ops::Abs", 0, "", import_each },
+	{ "ops::Sign", 0, "", import_each },
+	{ "ops::Exp", 0, "", import_each },
+	{ "ops::Expm1", 0, "", import_each },
+	{ "ops::Log", 0, "", import_each },
+	{ "ops::Log1p", 0, "", import_each },
+	{ "ops::Sqrt", 0, "", import_each },
+	{ "ops::Sin", 0, "", import_each },
+	{ "ops::Cos", 0, "", import_each },
+	{ "ops::Tan", 0, "", import_each },
+	{ "ops::Arcsin", 0, "", import_each },
+	{ "ops::Arccos", 0, "", import_each },
+	{ "ops::Arctan", 0, "", import_each },
+	{ "ops::Sinh", 0, "", import_each },
+	{ "ops::Cosh", 0, "", import_each },
+	{ "ops::Arcsinh", 0, "", import_each },
+	{ "ops::Arccosh", 0, "", import_each },
+	{ "ops::Arctanh", 0, "", import_each },
+	{ "ops::Erf", 0, "", import_each },
+	{ "ops::Floor", 0, "", import_each },
+	{ "ops::Ceil", 0, "", import_each },
+	{ "ops::Isnan", 0, "", import_each },
+	{ "ops::Isinf", 0, "", import_each },
+	{ "ops::FloorDivide", 0, "", import_floor_divide },
 	{ "ops::Matmul", 0, "", import_matmul },
-	{ "ops::Negative", 0, "", import_neg },
-	{ "ops::Absolute", 0, "", import_abs },
-	{ "ops::Abs", 0, "", import_abs },
-	{ "ops::Exp", 0, "", import_exp },
-	{ "ops::Log", 0, "", import_log },
-	{ "ops::Sqrt", 0, "", import_sqrt },
-	{ "ops::Rsqrt", 0, "", import_rsqrt },
 	{ "ops::Square", 0, "", import_square },
-	{ "ops::Sin", 0, "", import_sin },
-	{ "ops::Cos", 0, "", import_cos },
-	{ "ops::Relu", 0, "", import_function },
-	{ "ops::Relu6", 0, "", import_function },
-	{ "ops::Sigmoid", 0, "", import_function },
-	{ "ops::Tanh", 0, "", import_function },
-	{ "ops::Silu", 0, "", import_function },
-	{ "ops::HardSigmoid", 0, "", import_function },
-	{ "ops::HardSilu", 0, "", import_function },
-	{ "ops::Softplus", 0, "", import_function },
+	{ "ops::Rsqrt", 0, "", import_reciprocal },
+	{ "ops::Reciprocal", 0, "", import_reciprocal },
+	{ "ops::Relu", 0, "*", import_function },
+	{ "ops::Relu6", 0, "*", import_function },
+	{ "ops::Sigmoid", 0, "*", import_function },
+	{ "ops::Tanh", 0, "*", import_function },
+	{ "ops::Silu", 0, "*", import_function },
+	{ "ops::HardSigmoid", 0, "*", import_function },
+	{ "ops::HardSilu", 0, "*", import_function },
+	{ "ops::Softplus", 0, "*", import_function },
+	{ "ops::Gelu", 0, "*", import_function },
+	{ "ops::LeakyRelu", 0, "*", import_function },
+	{ "ops::Elu", 0, "*", import_function },
+	{ "ops::Selu", 0, "*", import_function },
+	{ "ops::Celu", 0, "*", import_function },
+	{ "ops::Softsign", 0, "*", import_function },
+	{ "ops::HardTanh", 0, "*", import_function },
+	{ "ops::TanhShrink", 0, "*", import_function },
+	{ "ops::Mish", 0, "*", import_function },
+	{ "ops::LogSigmoid", 0, "*", import_function },
+	{ "ops::Squareplus", 0, "*", import_function },
+	{ "ops::SparsePlus", 0, "*", import_function },
+	{ "ops::SparseSigmoid", 0, "*", import_function },
+	{ "ops::SoftShrink", 0, "*", import_function },
+	{ "ops::HardShrink", 0, "*", import_function },
+	{ "ops::Threshold", 0, "*", import_function },
+	{ "ops::Glu", 0, "*", import_function },
+	{ "ops::Sparsemax", 0, "*", import_function },
+	{ "ops::Softmax", 0, "", import_softmax },
+	{ "ops::LogSoftmax", 0, "", import_softmax },
+	{ "ops::Where", 0, "", import_where },
+	{ "ops::Cast", 0, "", import_cast },
+	{ "ops::Clip", 0, "", import_clip },
 	{ "ops::Mean", 0, "", import_mean },
-	{ "ops::Sum", 0, "", import_sum },
+	{ "ops::Sum", 0, "dtype", import_sum },
 	{ "ops::Max", 0, "", import_amax },
 	{ "ops::Min", 0, "", import_amin },
-	{ "ops::Reshape", 0, "", import_reshape },
-	{ "ops::Transpose", 0, "", import_transpose },
-	{ "ops::ExpandDims", 0, "", import_expand_dims },
-	{ "ops::Squeeze", 0, "", import_squeeze },
-	{ "ops::Concatenate", 0, "", import_concatenate },
-	{ "ops::Clip", 0, "", import_clip },
+	{ "ops::Prod", 0, "dtype", import_prod },
+	{ "ops::Any", 0, "", import_any },
+	{ "ops::All", 0, "", import_any },
+	{ "ops::Var", 0, "", import_var },
+	{ "ops::Std", 0, "", import_var },
+	{ "ops::Logsumexp", 0, "", import_logsumexp },
+	{ "ops::Argmax", 0, "", import_arg },
+	{ "ops::Argmin", 0, "", import_arg },
+	{ "ops::Normalize", 0, "", import_normalize },
+	{ "ops::L2Normalize", 0, "", import_normalize },
 	{ NULL, 0, NULL, NULL },
 };

@@ -27,6 +27,11 @@ const KerasLayer *keras_of(const Visit *v)
 	return call_of(v)->layer;
 }
 
+const Json *keras_settings(const Visit *v)
+{
+	return call_of(v)->settings;
+}
+
 int keras_value(Visit *v, int k)
 {
 	node_need(v, k);
@@ -35,7 +40,7 @@ int keras_value(Visit *v, int k)
 
 const Json *keras_json(Visit *v, const char *name)
 {
-	const Json *at = json_find(keras_of(v)->config, name);
+	const Json *at = json_find(keras_settings(v), name);
 	node_has(v, name);
 	return at == NULL || at->kind == JV_NULL ? NULL : at;
 }
@@ -177,6 +182,38 @@ static int softmax(Visit *v, int op, int x)
 	return rank < 3 ? node_call(v, op, &x, 1, &attr, 1) : node_axis_call(v, op, &x, 1, rank - 1, NULL, 0);
 }
 
+/* One half of an axis times the sigmoid of the other. */
+static int gated(Visit *v, int x, int axis)
+{
+	int64_t n = node_ok(v) ? node_val(v, x)->shape.dim[axis] : 2;
+	if (n % 2 != 0)
+		node_fail(v, ERR_TYPE, "its activation glu halves %lld elements", (long long)n);
+	if (!node_ok(v))
+		return x;
+	int gate = node_activate(v, node_slice(v, x, axis, n / 2, n / 2), "sigmoid");
+	return node_call2(v, OP_mul, node_slice(v, x, axis, 0, n / 2), gate);
+}
+
+/*
+ * max(x - t, 0). With x in falling order and c its sums up to each element, the first k elements with x > (c - 1) / k
+ * are the support; t is (the sum of c there - 1) / k, as Keras writes it.
+ */
+static int sparse_max(Visit *v, int x, int axis)
+{
+	int64_t at = axis, n = node_ok(v) ? node_val(v, x)->shape.dim[axis] : 1;
+	int rank = node_val(v, x)->shape.rank;
+	Attr all[] = { attr_int("axis", axis), attr_int("k", n) }, along = attr_int("axis", axis);
+	int sorted = node_call(v, OP_top_k, &x, 1, all, 2), sums = node_call(v, OP_scan, &sorted, 1, &along, 1);
+	int count = node_with_number(v, OP_add, node_cast(v, node_count(v, n, axis, rank), F32), 1),
+		zero = node_number(v, F32, 0);
+	int bound = node_call2(v, OP_div, node_with_number(v, OP_sub, sums, 1), count);
+	int support = node_call2(v, OP_less, zero, node_call2(v, OP_sub, sorted, bound));
+	int k = node_reduce(v, OP_reduce_sum, node_cast(v, support, F32), &at, 1, true);
+	int sum = node_reduce(v, OP_reduce_sum, node_where(v, support, sums, zero), &at, 1, true);
+	int least = node_call2(v, OP_div, node_with_number(v, OP_sub, sum, 1), k);
+	return node_call2(v, OP_maximum, node_call2(v, OP_sub, x, least), zero);
+}
+
 static int by_name(Visit *v, int x, const char *name, const Json *config)
 {
 	static const struct {
@@ -218,8 +255,9 @@ static int by_name(Visit *v, int x, const char *name, const Json *config)
 		return node_call1(v, OP_neg, node_activate(v, node_call1(v, OP_neg, x), "softplus"));
 	if (strcmp(name, "tanh_shrink") == 0)
 		return node_call2(v, OP_sub, x, node_call1(v, OP_tanh, x));
-	if (strcmp(name, "squareplus") == 0) { /* (x + sqrt(x^2 + 4)) / 2 */
-		int root = node_call1(v, OP_sqrt, node_with_number(v, OP_add, node_call2(v, OP_mul, x, x), 4));
+	if (strcmp(name, "squareplus") == 0) { /* (x + sqrt(x^2 + b)) / 2 */
+		double b = number_in(config, "b", "", 4);
+		int root = node_call1(v, OP_sqrt, node_with_number(v, OP_add, node_call2(v, OP_mul, x, x), b));
 		return node_with_number(v, OP_mul, node_call2(v, OP_add, x, root), 0.5);
 	}
 	if (strcmp(name, "sparse_plus") == 0) { /* 0, (x + 1)^2 / 4, x */
@@ -229,14 +267,20 @@ static int by_name(Visit *v, int x, const char *name, const Json *config)
 	}
 	if (strcmp(name, "sparse_sigmoid") == 0)
 		return node_activate_with(v, x, "hard_sigmoid", 0.5, 0.5);
-	if (strcmp(name, "soft_shrink") == 0) /* x - clip(x, -0.5, 0.5) */
-		return node_call2(v, OP_sub, x, node_activate_with(v, x, "clip", -0.5, 0.5));
+	if (strcmp(name, "soft_shrink") == 0) { /* x - clip(x, -t, t) */
+		double t = number_in(config, "threshold", "", 0.5);
+		return node_call2(v, OP_sub, x, node_activate_with(v, x, "clip", -t, t));
+	}
 	if (strcmp(name, "hard_shrink") == 0) {
-		int outside = node_call2(v, OP_less, node_number(v, F32, 0.5), node_call1(v, OP_abs, x));
+		double t = number_in(config, "threshold", "", 0.5);
+		int outside = node_call2(v, OP_less, node_number(v, F32, t), node_call1(v, OP_abs, x));
 		return node_where(v, outside, x, node_number(v, F32, 0));
 	}
-	if (strcmp(name, "threshold") == 0)
-		return node_activate_with(v, x, "thresholded_relu", 1, 0);
+	if (strcmp(name, "threshold") == 0) { /* x, or below a number another one */
+		int t = node_number(v, F32, number_in(config, "threshold", "threshold_value", 1));
+		int other = node_number(v, F32, number_in(config, "default_value", "value", 0));
+		return node_where(v, node_call2(v, OP_less, t, x), x, other);
+	}
 	node_fail(v, ERR_UNSUPPORTED, "its activation '%.60s' is not supported", name);
 	return x;
 }
@@ -278,6 +322,10 @@ int keras_activate_as(Visit *v, int x, const Json *how)
 		return x;
 	if (strcmp(name, "softmax") == 0 || strcmp(name, "log_softmax") == 0)
 		return softmax(v, name[0] == 's' ? OP_softmax : OP_log_softmax, x);
+	if (strcmp(name, "glu") == 0 || strcmp(name, "sparsemax") == 0) {
+		int axis = node_axis(v, (int64_t)number_in(config, "axis", "", -1), node_val(v, x)->shape.rank);
+		return name[0] == 'g' ? gated(v, x, axis) : sparse_max(v, x, axis);
+	}
 	if (strcmp(name, "relu") == 0 && config != NULL && config->kind == JV_OBJECT) {
 		double most = number_in(config, "max_value", "", INFINITY),
 			   slope = number_in(config, "negative_slope", "alpha", 0);
@@ -303,7 +351,10 @@ const Json *keras_argument(Visit *v, int at, const char *name)
 {
 	const KerasCall *c = call_of(v);
 	const Json *found = c->kwargs != NULL ? json_find(c->kwargs, name) : NULL;
-	if (found == NULL && c->args != NULL && c->args->kind == JV_ARRAY && at >= 0 && (size_t)at < c->args->list.n)
+	if (found == NULL && c->listed && at == 0 && keras_constant(c->args) != NULL)
+		found = keras_constant(c->args);
+	if (found == NULL && !c->listed && c->args != NULL && c->args->kind == JV_ARRAY && at >= 0 &&
+		(size_t)at < c->args->list.n)
 		found = c->args->list.at[at];
 	return found == NULL || found->kind == JV_NULL ? NULL : found;
 }
