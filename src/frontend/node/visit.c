@@ -237,6 +237,9 @@ static bool is_known(Visit *n, Item *it)
 	return it->data != NULL;
 }
 
+/* The way out, where what decides is data of each run. */
+#define ALWAYS " if it is the same in each run, else end the model before this node"
+
 bool node_know(Visit *n, Item *it, const char *what)
 {
 	if (is_known(n, it) || !node_ok(n))
@@ -244,16 +247,17 @@ bool node_know(Visit *n, Item *it, const char *what)
 	const char *list = it->input || it->value == DAG_NONE ? NULL : list_behind(n->im, it->value);
 	if (it->input) {
 		n->im->wanted = it->name;
-		node_fail(n, ERR_INPUT, "%s must be known when the model is compiled: bind '%s' to a constant", what, it->name);
-		err_at(&n->im->err, "bind");
+		node_fail(n, ERR_INPUT, "%s must be known when the model is compiled: bind '%s' to a constant" ALWAYS, what,
+			it->name);
 	} else if (list != NULL) {
 		n->im->wanted = list;
 		node_fail(n, ERR_INPUT,
-			"%s must be known when the model is compiled, but depends on '%s': bind '%s' to a constant", what, list,
-			list);
-		err_at(&n->im->err, "bind");
+			"%s must be known when the model is compiled, but depends on '%s': bind '%s' to a constant" ALWAYS, what,
+			list, list);
 	} else {
-		node_fail(n, ERR_UNSUPPORTED, "%s must be known when the model is compiled, but depends on the model's inputs",
+		node_fail(n, ERR_UNSUPPORTED,
+			"%s must be known when the model is compiled, but depends on the model's inputs: end the model before "
+			"this node",
 			what);
 	}
 	return false;

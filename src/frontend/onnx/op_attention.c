@@ -289,6 +289,7 @@ static void read_hiding(Attention *a, int k, int fresh)
 		return;
 	if (node_ok(v) && node_in(v, 4) != NULL)
 		node_fail(v, ERR_INPUT, "it has past keys and lengths of a cache, but these exclude each other");
+	node_check_range(v, 6, 0, a->keys);
 	a->lengths = node_view(v, node_cast(v, node_value(v, 6), I64), 4, dim);
 }
 
@@ -368,6 +369,8 @@ static int rotations(Visit *v, int k, int64_t batch, int64_t length, int64_t hal
 	char s[160];
 	int64_t dim[] = { batch, 1, length, half };
 	if (at != NULL) {
+		if (node_ok(v) && cache->shape.rank > 0)
+			node_check_range(v, 3, 0, cache->shape.dim[0] - 1);
 		int in[] = { x, node_value(v, 3) };
 		Attr attr = attr_int("axis", 0);
 		x = node_call(v, OP_gather, in, 2, &attr, 1);

@@ -147,6 +147,8 @@ static void import_reverse_sequence(Visit *v)
 	bool fits = rank >= 2 && ((time == 0 && batch == 1) || (time == 1 && batch == 0));
 	if (node_ok(v) && (!fits || lengths->shape.rank != 1 || lengths->shape.dim[0] != x->shape.dim[batch]))
 		node_fail(v, ERR_TYPE, "its axes must be 0 and 1, with a length for each of the batch");
+	if (node_ok(v))
+		node_check_range(v, 1, 0, x->shape.dim[time]);
 	if (!node_ok(v))
 		return;
 	int64_t n = x->shape.dim[batch], steps = x->shape.dim[time];
@@ -186,6 +188,8 @@ static void import_tensor_scatter(Visit *v)
 	int64_t n = cache->shape.dim[0], rows = cache->shape.dim[axis], more = update->shape.dim[axis], column[] = { n, 1 };
 	if (node_in(v, 2) != NULL && shape_elements(node_in(v, 2)->shape) != n)
 		node_fail(v, ERR_TYPE, "it needs a place to write for each of %lld in the batch", (long long)n);
+	if (!circular)
+		node_check_range(v, 2, 0, rows - more);
 	if (!node_ok(v))
 		return;
 	int at = node_count(v, more, 1, 2);
