@@ -95,6 +95,7 @@ static bool open_hdf5(Arena *a, KerasFile *f, Bytes file, Err *err)
 	Hdf5 *h = hdf5_open(a, f->path, file, err);
 	if (h == NULL)
 		return false;
+	f->weights = h;
 	const char *config = hdf5_text(h, "", "model_config");
 	if (config == NULL &&
 		(hdf5_has(h, "layers") || hdf5_has(h, "model_weights") || hdf5_text(h, "", "keras_version") != NULL ||
@@ -105,7 +106,6 @@ static bool open_hdf5(Arena *a, KerasFile *f, Bytes file, Err *err)
 		return fail(err, ERR_UNSUPPORTED, f->path, "is an HDF5 file without a model of Keras (model_config)");
 	note_origin(f, h);
 	f->version = f->version == 0 ? 1 : f->version;
-	f->weights = h;
 	f->stored = f->path;
 	return parse_config(a, f, ": model_config", config, strlen(config), err);
 }
@@ -166,6 +166,8 @@ static bool open_weights(Arena *a, KerasFile *f, const ModelArgs *args, Err *err
 		return false;
 	if (!is_hdf5(file))
 		return fail(err, ERR_INPUT, path, "is no HDF5 file, as Keras writes weights");
+	if (!hdf5_close(f->weights, err))
+		return false;
 	f->weights = hdf5_open(a, path, file, err);
 	f->stored = path;
 	if (f->weights != NULL)
@@ -173,19 +175,25 @@ static bool open_weights(Arena *a, KerasFile *f, const ModelArgs *args, Err *err
 	return f->weights != NULL;
 }
 
-static Dag *load(Arena *a, const char *path, Bytes file, const ModelArgs *args, Err *err)
+static Dag *load_file(Arena *a, KerasFile *f, Bytes file, const ModelArgs *args, Err *err)
 {
-	KerasFile *f = arena_new_of(a, KerasFile);
 	NodeGraph g;
-	*f = (KerasFile){ .path = path };
 	bool ok = is_hdf5(file)      ? open_hdf5(a, f, file, err)
 	          : is_archive(file) ? open_archive(a, f, file, err)
 	                             : parse_config(a, f, "", (const char *)file.at, file.n, err);
 	if (!ok || !open_weights(a, f, args, err) || !keras_graph(a, f, &g, err))
 		return NULL;
 	NodeModel model = { .format = &format, .graph = &g, .source = f };
-	Dag *d = import_model(a, path, &model, args, err);
+	Dag *d = import_model(a, f->path, &model, args, err);
 	return d != NULL && keras_find_weights(a, f, err) ? d : NULL;
+}
+
+static Dag *load(Arena *a, const char *path, Bytes file, const ModelArgs *args, Err *err)
+{
+	KerasFile *f = arena_new_of(a, KerasFile);
+	f->path = path;
+	Dag *d = load_file(a, f, file, args, err);
+	return hdf5_close(f->weights, err) ? d : NULL;
 }
 
 const Format format_keras = {
