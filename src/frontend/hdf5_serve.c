@@ -10,12 +10,6 @@
 
 #include <string.h>
 
-int64_t hdf5_data_bytes(DType type, Shape shape, size_t file)
-{
-	int64_t n = shape_elements(shape), bytes = n < 0 ? -1 : dtype_bytes(type, n);
-	return bytes < 0 || (uint64_t)bytes / HDF5_MOST_RATIO > file ? -1 : bytes;
-}
-
 #if DLC_HAVE_LIBHDF5
 #include <hdf5.h>
 

@@ -47,7 +47,7 @@ bool hdf5_library_open(const char *name, Err *err);
 /* In the child, by its Bytes: until the parent ends. */
 void hdf5_serve(void *file);
 
-/* Bytes of data that a file of so many may have; -1: it cannot have that shape. */
+/* Of hdf5_file.c, for both: bytes of data that a file of so many may have; -1: it cannot have that shape. */
 int64_t hdf5_data_bytes(DType type, Shape shape, size_t file);
 
 #endif
