@@ -1,93 +1,9 @@
 /* Caffe: layers against their formulas, weights by name, old forms of files, what is refused, damaged files. */
-#include "evaluate.h"
-#include "folder.h"
+#include "caffe_made.h"
 
 #include "base/rng.h"
-#include "frontend/caffe/caffe.h"
 
 #include <math.h>
-
-static float part(int k)
-{
-	return (float)((k * 7 % 11) - 5) / 8;
-}
-
-static const float *parts(Arena *a, int n)
-{
-	float *x = arena_array(a, float, n + 1);
-	for (int k = 0; k < n; k++)
-		x[k] = part(k);
-	return x;
-}
-
-/* ---- files of weights */
-
-static Bytes blob(Arena *a, const float *x, int rank, const int64_t *dim)
-{
-	CaffeShape s = { 0 };
-	CaffeBlob b = { .shape = &s };
-	Text t = { .arena = a };
-	size_t n = 1;
-	for (int k = 0; k < rank; k++) {
-		vec_push(a, &s.dim, dim[k]);
-		n *= (size_t)dim[k];
-	}
-	b.data = (Bytes){ (const unsigned char *)x, n * sizeof *x };
-	wire_write(&t, &CaffeBlob_message, &b);
-	return (Bytes){ (const unsigned char *)text_str(&t), t.n };
-}
-
-static void add_blob(Arena *a, CaffeLayer *l, const float *x, int rank, const int64_t *dim)
-{
-	vec_push(a, &l->blobs, blob(a, x, rank, dim));
-}
-
-static Bytes bytes_of(Arena *a, const CaffeNet *net)
-{
-	Text t = { .arena = a };
-	wire_write(&t, &CaffeNet_message, net);
-	return (Bytes){ (const unsigned char *)text_str(&t), t.n };
-}
-
-static const char *save_weights(Arena *a, const char *name, const CaffeNet *net)
-{
-	const char *path = in_folder(a, name);
-	Bytes b = bytes_of(a, net);
-	save_bytes(path, b.at, b.n);
-	return path;
-}
-
-/* The file of weights of one layer. */
-static void save_layer(Arena *a, CaffeLayer l)
-{
-	CaffeNet net = { .name = "net" };
-	vec_push(a, &net.layer, l);
-	save_weights(a, "net.caffemodel", &net);
-}
-
-/* ---- running */
-
-static Dag *load_net(Arena *a, const char *text, const ModelArgs *args, Err *err)
-{
-	const char *path = in_folder(a, "net.prototxt");
-	save_bytes(path, text, strlen(text));
-	return frontend_load(a, path, args, err);
-}
-
-/* The first result of a network for x; the Dag is kept in *d. */
-static const float *run_net(Arena *a, const char *text, const float *x, Dag **d)
-{
-	Err err = { 0 };
-	*d = load_net(a, text, NULL, &err);
-	ck_assert_msg(*d != NULL, "%s: %s", err.place, err.text);
-	ck_assert_msg(dag_check(*d, &err), "%s", err.text);
-	void **out = evaluate(a, *d, (const void *const[]){ x, x }, &err);
-	ck_assert_msg(out != NULL, "%s", err.text);
-	return out[0];
-}
-
-#define INPUT(shape) "name: 'net' input: 'data' input_shape { dim: [" shape "] }\n"
-#define LAYER(type, more) "layer { name: 'l' type: '" type "' bottom: 'data' top: 'y' " more " }\n"
 
 /* ---- formulas */
 
@@ -268,6 +184,71 @@ START_TEST(products_in_old_and_new_files)
 	const float *y = run_net(a, arena_printf(a, INPUT("1,3,1,1") "%s", nets[_i % 2]), x, &d);
 	ck_assert_float_eq(y[0], 321.5f);
 	ck_assert_float_eq(y[1], 653);
+	arena_free(a);
+}
+END_TEST
+
+/*
+ * A network as files have it from before 2014, with padding as layers, against the same in the form of today. Weights
+ * are drawn by the names of layers; as a .caffemodel it has some of its own.
+ */
+START_TEST(networks_of_before_2014)
+{
+	static const char oldest[] =
+		INPUT("1,2,6,6") "layers { layer { name: 'p1' type: 'padding' pad: 2 } bottom: 'data' top: 'p1' }"
+		"layers { layer { name: 'c' type: 'conv' num_output: 4 kernelsize: 3 stride: 2 group: 2 biasterm: false"
+		" weight_filler { type: 'gaussian' std: 0.01 } blobs_lr: 1. weight_decay: 0. } bottom: 'p1' top: 'c' }"
+		"layers { layer { name: 'r' type: 'relu' } bottom: 'c' top: 'c' }"
+		"layers { layer { name: 'n' type: 'lrn' local_size: 3 alpha: 0.5 beta: 0.5 k: 2. } bottom: 'c' top: 'n' }"
+		"layers { layer { name: 'p2' type: 'padding' pad: 1 } bottom: 'n' top: 'p2' }"
+		"layers { layer { name: 'm' type: 'pool' pool: AVE kernelsize: 3 stride: 2 } bottom: 'p2' top: 'm' }"
+		"layers { layer { name: 'q' type: 'pool' pool: MAX kernelsize: 2 stride: 2 pad: 1 } bottom: 'n' top: 'q' }"
+		"layers { layer { name: 'k' type: 'concat' concat_dim: 1 } bottom: 'm' bottom: 'q' top: 'k' }"
+		"layers { layer { name: 'f' type: 'flatten' } bottom: 'k' top: 'f' }"
+		"layers { layer { name: 'o' type: 'dropout' dropout_ratio: 0.5 } bottom: 'f' top: 'f' }"
+		"layers { layer { name: 'i' type: 'innerproduct' num_output: 3 } bottom: 'f' top: 'i' }"
+		"layers { layer { name: 's' type: 'softmax' } bottom: 'i' top: 's' }";
+	static const char now[] =
+		INPUT("1,2,6,6") "layer { name: 'c' type: 'Convolution' bottom: 'data' top: 'c' convolution_param {"
+		" num_output: 4 kernel_size: 3 stride: 2 group: 2 pad: 2 bias_term: false } }"
+		"layer { name: 'r' type: 'ReLU' bottom: 'c' top: 'c' }"
+		"layer { name: 'n' type: 'LRN' bottom: 'c' top: 'n' lrn_param { local_size: 3 alpha: 0.5 beta: 0.5 k: 2 } }"
+		"layer { name: 'm' type: 'Pooling' bottom: 'n' top: 'm' pooling_param { pool: AVE kernel_size: 3 stride: 2"
+		" pad: 1 } }"
+		"layer { name: 'q' type: 'Pooling' bottom: 'n' top: 'q' pooling_param { kernel_size: 2 stride: 2 pad: 1 } }"
+		"layer { name: 'k' type: 'Concat' bottom: 'm' bottom: 'q' top: 'k' }"
+		"layer { name: 'f' type: 'Flatten' bottom: 'k' top: 'f' }"
+		"layer { name: 'i' type: 'InnerProduct' bottom: 'f' top: 'i' inner_product_param { num_output: 3 } }"
+		"layer { name: 's' type: 'Softmax' bottom: 'i' top: 's' }";
+	enum { CONV = 1, INNER = 10, N_CONV = 36, N_INNER = 3 * 72 };
+	Arena *a = arena_new();
+	Dag *d;
+	Err err = { 0 };
+	CaffeNet net = { 0 }, weights = { .name = "net" };
+	const float *x = parts(a, 72), *w = parts(a, N_INNER);
+	const float *y = run_net(a, oldest, x, &d), *z = run_net(a, now, x, &d);
+	for (int k = 0; k < 3; k++)
+		ck_assert_float_eq(y[k], z[k]);
+	ck_assert(caffe_read(a, "", (Bytes){ (const unsigned char *)oldest, sizeof oldest - 1 }, true, &net, NULL, &err));
+	net.layer.n = 0;
+	vec_push(a, &net.layers.at[CONV].layer->blobs, blob(a, w, 4, (int64_t[]){ 4, 1, 3, 3 }));
+	vec_push(a, &net.layers.at[INNER].layer->blobs, blob(a, w, 2, (int64_t[]){ 3, 72 }));
+	vec_push(a, &net.layers.at[INNER].layer->blobs, blob(a, w, 1, (int64_t[]){ 3 }));
+	Bytes file = bytes_of(a, &net);
+	d = frontend_load_bytes(a, "oldest.caffemodel", file, NULL, &err);
+	ck_assert_msg(d != NULL, "%s", err.text);
+	void **out = evaluate(a, d, (const void *const[]){ x }, &err);
+	CaffeLayer conv = { .name = "c", .type = "Convolution" }, inner = { .name = "i", .type = "InnerProduct" };
+	add_blob(a, &conv, w, 4, (int64_t[]){ 4, 1, 3, 3 });
+	add_blob(a, &inner, w, 2, (int64_t[]){ 3, 72 });
+	add_blob(a, &inner, w, 1, (int64_t[]){ 3 });
+	vec_push(a, &weights.layer, conv);
+	vec_push(a, &weights.layer, inner);
+	save_weights(a, "net.caffemodel", &weights);
+	z = run_net(a, now, x, &d);
+	for (int k = 0; k < 3; k++)
+		ck_assert_float_eq(((const float *)out[0])[k], z[k]);
+	ck_assert_float_ne(y[0], z[0]);
 	arena_free(a);
 }
 END_TEST
@@ -564,6 +545,7 @@ int main(void)
 	tcase_add_loop_test(tc, pools_as_caffe_has_them, 0, LEN(pools));
 	tcase_add_test(tc, batches_are_normalised_in_place);
 	tcase_add_loop_test(tc, products_in_old_and_new_files, 0, 4);
+	tcase_add_test(tc, networks_of_before_2014);
 	tcase_add_test(tc, a_model_without_its_text);
 	tcase_add_loop_test(tc, shapes_of_results, 0, LEN(shapes));
 	tcase_add_test(tc, layers_of_the_phase);

@@ -12,6 +12,8 @@
 
 /* A .prototxt by its text, or a .caffemodel by its bytes. Fields that no table has are added to *skipped. */
 bool caffe_read(Arena *a, const char *name, Bytes file, bool text, CaffeNet *out, WireTexts *skipped, Err *err);
+/* Layer `at` of before 2014; *drop: it pads, and the layers that read it do so now (upgrade_oldest.c). */
+bool caffe_upgrade_oldest(Arena *a, const CaffeNet *net, size_t at, CaffeLayer *to, bool *drop, Err *err);
 /* A path of a skipped field that changes nothing at inference: "layer.param.lr_mult". */
 bool caffe_is_training_field(const char *path);
 

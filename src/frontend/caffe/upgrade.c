@@ -1,6 +1,6 @@
 /*
- * Reads a network of Caffe, and brings layers from before 2015 (`layers` with types by number) to the form of today.
- * Those from before 2014, which hold a layer inside, are refused with Caffe's own program that rewrites them.
+ * Reads a network of Caffe, and brings layers from before 2015 (`layers` with types by number) to the form of today;
+ * upgrade_oldest.c does it for those from before 2014, which hold a layer inside.
  */
 #include "frontend/caffe/caffe.h"
 
@@ -43,9 +43,6 @@ static void copy_parameters(const CaffeOldLayer *old, CaffeLayer *to)
 static bool upgrade_layer(Arena *a, const CaffeOldLayer *old, CaffeLayer *to, Err *err)
 {
 	const char *type = caffe_type_of(old->type);
-	if (old->layer != NULL)
-		return fail(err, ERR_UNSUPPORTED, NULL,
-			"its layers are of the form before 2014: rewrite the file by Caffe's upgrade_net_proto_text or _binary");
 	if (type == NULL)
 		return fail(err, ERR_INPUT, NULL, "layer '%.100s' has the type %lld, which Caffe does not have",
 			caffe_text(old->name), (long long)old->type);
@@ -72,9 +69,12 @@ bool caffe_read(Arena *a, const char *name, Bytes file, bool text, CaffeNet *out
 		return fail(err, ERR_INPUT, NULL, "it has both `layer` and `layers`, which is its form before 2015");
 	for (size_t k = 0; k < out->layers.n; k++) {
 		CaffeLayer to = { 0 };
-		if (!upgrade_layer(a, &out->layers.at[k], &to, err))
+		bool drop = false, oldest = out->layers.at[k].layer != NULL;
+		if (!(oldest ? caffe_upgrade_oldest(a, out, k, &to, &drop, err)
+					 : upgrade_layer(a, &out->layers.at[k], &to, err)))
 			return false;
-		vec_push(a, &out->layer, to);
+		if (!drop)
+			vec_push(a, &out->layer, to);
 	}
 	return true;
 }
