@@ -256,6 +256,11 @@ static bool add_layer(Walk *w, Bytes bytes)
 	NodeDef n = { .name = coreml_text(l->name), .domain = "", .nin = l->input.n, .nout = l->output.n };
 	if (!read_params(w, n.name, bytes, &kind, &n.op, &params))
 		return false;
+	/* Blobs that are written inside of it are not listed, so that layers behind would seem to read nothing. */
+	if (strcmp(n.op, "branch") == 0 || strcmp(n.op, "loop") == 0)
+		return fail(w->err, ERR_UNSUPPORTED, NULL,
+			"layer '%.100s' is a %s with layers inside, which is not supported: convert the model to an ML Program",
+			n.name, n.op);
 	const char **in = arena_array(w->arena, const char *, n.nin + 1),
 			   **out = arena_array(w->arena, const char *, n.nout + 1);
 	for (size_t k = 0; k < n.nin; k++) {
