@@ -65,17 +65,24 @@ static bool is_solver(Bytes b)
 	return has_field(b, fields, false);
 }
 
-/*
- * A layer of today has its type as a text, one of before 2015 as a number in field 5. One of before 2014 holds a layer
- * with the fields of today in field 1.
- */
+/* A layer of before 2014, the first field of the one around it: its type is a known word. */
+static bool is_oldest_layer(Bytes b)
+{
+	WireItem it;
+	for (int k = 0; k < 64 && wire_next(&b, &it); k++)
+		if (it.number == 2 && it.type == 2)
+			return caffe_is_oldest_type(it.bytes);
+	return false;
+}
+
+/* A layer of today has its type as a text, one of before 2015 as a number in field 5. */
 static bool is_layer(Bytes b, bool old)
 {
 	WireItem it;
 	bool name = false, type = false;
 	for (int k = 0; k < 64 && !(name && type) && wire_next(&b, &it); k++) {
 		if (old && it.number == 1 && it.type == 2)
-			return is_layer(it.bytes, false);
+			return is_oldest_layer(it.bytes);
 		name |= it.number == (old ? 4 : 1) && it.type == 2;
 		type |= old ? it.number == 5 && it.type == 0 : it.number == 2 && it.type == 2;
 	}

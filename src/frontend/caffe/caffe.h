@@ -14,6 +14,8 @@
 bool caffe_read(Arena *a, const char *name, Bytes file, bool text, CaffeNet *out, WireTexts *skipped, Err *err);
 /* Layer `at` of before 2014; *drop: it pads, and the layers that read it do so now (upgrade_oldest.c). */
 bool caffe_upgrade_oldest(Arena *a, const CaffeNet *net, size_t at, CaffeLayer *to, bool *drop, Err *err);
+/* The word of a type of before 2014. */
+bool caffe_is_oldest_type(Bytes word);
 /* A path of a skipped field that changes nothing at inference: "layer.param.lr_mult". */
 bool caffe_is_training_field(const char *path);
 

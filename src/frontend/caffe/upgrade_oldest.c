@@ -53,6 +53,14 @@ static int kind_of(const char *word)
 	return -1;
 }
 
+bool caffe_is_oldest_type(Bytes word)
+{
+	for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
+		if (strlen(kinds[k].word) == word.n && memcmp(kinds[k].word, word.at, word.n) == 0)
+			return true;
+	return false;
+}
+
 static int row_of(const WireMessage *m, const char *name)
 {
 	for (int k = 0; name != NULL && k < m->nfield; k++)
