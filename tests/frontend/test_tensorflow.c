@@ -111,6 +111,11 @@ static const struct {
 	  "key: 'b' value { name: 'y:0' } } } } }\n",
 		"b: f32[2,5] = neg(a)" },
 	{ "meta_info_def { }\ngraph_def { " NODE_X NODE_Y "}\n", "y: f32[2,5] = neg(x)" },
+	{ "saved_model_schema_version: 1\nmeta_graphs { meta_info_def { tags: 'serve' } graph_def { " NODE_X NODE_Y
+	  "} signature_def { key: '__saved_model_init_op' value { } } }\n",
+		"it has no signature, which says what its inputs and results are" },
+	{ "\x08\xf9\x9c\x01\x10\xd3\x01\x18\x02\x20\xa5\x01\x28\x88\x01\x32\x02\x08\x04",
+		"has the sums of a SavedModel's files, and no graph: name the folder" },
 	{ NODE_X "node { name: 'y' op: 'Neg' input: 'x'\n", "the text ends where" },
 	{ NODE_X "node { name: 'y' op: 'Neg' input: 3 }\n", "'3' stands where a string is needed" },
 	{ "node { name: 'x' op: 'Placeholder' attr { key: 'dtype' value { type: DT_HUGE } } }\n",

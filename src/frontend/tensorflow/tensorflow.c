@@ -48,6 +48,16 @@ static bool is_saved_model(Bytes b)
 	       part.type == 2 && (part.number == 1 || part.number == 2);
 }
 
+/* The sums of a SavedModel's files, which lie beside it: numbers with the fields 1 to 5, then a version. */
+static bool is_fingerprint(Bytes b)
+{
+	WireItem it;
+	uint32_t k = 1;
+	while (k <= 5 && wire_next(&b, &it) && it.number == k && it.type == 0)
+		k++;
+	return k > 5;
+}
+
 /* The text format: the first field, and a node behind it. */
 typedef enum { TEXT_NONE, TEXT_GRAPH, TEXT_SAVED_MODEL, TEXT_META_GRAPH } TextKind;
 
@@ -77,7 +87,7 @@ static TextKind text_kind(Bytes b)
 
 static FormatMatch recognise(Bytes file)
 {
-	if (tf_is_index(file) || text_kind(file) != TEXT_NONE)
+	if (tf_is_index(file) || is_fingerprint(file) || text_kind(file) != TEXT_NONE)
 		return FORMAT_SURE;
 	return is_graph(file) || is_saved_model(file) || is_meta_graph(file) ? FORMAT_LIKELY : FORMAT_NO;
 }
@@ -180,6 +190,10 @@ static Dag *load_saved(Arena *a, const char *path, Bytes file, const ModelArgs *
 	const char *folder = slash == NULL ? "." : arena_printf(a, "%.*s", (int)(slash - path), path);
 	if (read_message(a, &TfSavedModel_message, path, file, m, err) && serving(m) == NULL)
 		fail(err, ERR_INPUT, NULL, "it has %zu graphs, and none has the tag serve", m->meta_graphs.n);
+	if (err->code == ERR_NONE && find_signature(a, serving(m), err) == NULL && err->code == ERR_NONE)
+		fail(err, ERR_INPUT, NULL,
+			"it has no signature, which says what its inputs and results are: save it with signatures, as "
+			"tf.saved_model.save(model, folder, signatures=function)");
 	if (err->code != ERR_NONE)
 		return NULL;
 	return load_meta(a, path, serving(m), arena_printf(a, "%s/variables/variables", folder), args, err);
@@ -212,6 +226,10 @@ static Dag *load(Arena *a, const char *path, Bytes file, const ModelArgs *args, 
 			return NULL;
 	}
 	TextKind text = text_kind(file);
+	if (is_fingerprint(file)) {
+		fail(err, ERR_INPUT, NULL, "has the sums of a SavedModel's files, and no graph: name the folder that it is in");
+		return NULL;
+	}
 	if (tf_is_index(file)) {
 		fail(err, ERR_INPUT, NULL,
 			"is the index of a checkpoint, which has variables and no graph: name the .meta file or the SavedModel");
