@@ -326,11 +326,9 @@ int64_t shape_product(const Shape *s, int lo, int hi)
 {
 	const int64_t most = (int64_t)1 << 62;
 	int64_t n = 1;
-	for (int k = lo; k < hi; k++) {
-		if (s->dim[k] > 0 && n > most / s->dim[k])
+	for (int k = lo; k < hi; k++) /* a size that was refused may be negative */
+		if (__builtin_mul_overflow(n, s->dim[k], &n) || n > most)
 			return most;
-		n *= s->dim[k];
-	}
 	return n;
 }
 
