@@ -25,7 +25,7 @@ static const NodeRow *const lists[] = {
 	onnx_rearrange_rows,
 	onnx_reduce_rows,
 	onnx_norm_rows,
-	onnx_loss_rows,
+	onnx_loss_rows, onnx_training_rows,
 	onnx_deform_rows,
 	onnx_recurrent_rows,
 	onnx_state_rows,

@@ -234,12 +234,41 @@ static void import_global_lp_pool(Visit *v)
 	node_set(v, 0, node_cast(v, root(v, x, p), it->type));
 }
 
+/* Statistics of the input itself, over all dimensions but the channels; results 1 and 2 are the running ones. */
+static void normalize_batch(Visit *v, int *in)
+{
+	Shape s = node_val(v, in[0])->shape;
+	double keep = node_attr_float(v, "momentum", 0.9F), epsilon = node_attr_size(v, "epsilon", 1e-5);
+	int64_t axes[DAG_MAX_RANK];
+	if (node_ok(v) && s.rank < 2)
+		node_fail(v, ERR_TYPE, "its input has %d dimensions, but needs at least 2", s.rank);
+	if (!node_ok(v))
+		return;
+	for (int k = 0; k < s.rank - 1; k++)
+		axes[k] = k > 0 ? k + 1 : 0;
+	DType type = node_val(v, in[3])->type;
+	int x = node_cast(v, in[0], type), now[2];
+	Attr over[] = { attr_ints("axes", axes, s.rank - 1), attr_int("keep", 1) }, flat = attr_int("keep", 0);
+	int mean = node_call(v, OP_reduce_mean, &x, 1, over, 2), far = node_call2(v, OP_sub, x, mean);
+	int square = node_call2(v, OP_mul, far, far);
+	over[1] = flat;
+	now[0] = node_call(v, OP_reduce_mean, &x, 1, over, 2);
+	now[1] = node_call(v, OP_reduce_mean, &square, 1, over, 2);
+	for (int k = 0; k < 2; k++)
+		if (node_used(v, 1 + k))
+			node_set(v, 1 + k, node_call2(v, OP_add, node_with_number(v, OP_mul, in[3 + k], keep),
+								   node_with_number(v, OP_mul, now[k], 1 - keep)));
+	Attr attr = attr_float("epsilon", epsilon);
+	int all[] = { in[0], in[1], in[2], now[0], now[1] };
+	node_set(v, 0, node_call(v, OP_batch_norm, all, 5, &attr, 1));
+}
+
 static void import_batch_normalization(Visit *v)
 {
 	int opset = v->frame->version;
-	bool trains =
-		opset < 7 ? !node_attr_flag(v, "is_test", false) : opset >= 14 && node_attr_flag(v, "training_mode", false);
-	for (int k = 1; k < node_nout(v); k++)
+	bool modern = opset >= 14 && node_attr_flag(v, "training_mode", false);
+	bool trains = opset < 7 && !node_attr_flag(v, "is_test", false);
+	for (int k = 1; k < node_nout(v) && !modern; k++)
 		trains |= node_used(v, k);
 	if (trains)
 		node_fail(v, ERR_UNSUPPORTED, "training mode is not supported: export the model for inference");
@@ -251,7 +280,10 @@ static void import_batch_normalization(Visit *v)
 		node_need(v, k);
 		in[k] = node_value(v, k);
 	}
-	node_set(v, 0, node_call(v, OP_batch_norm, in, 5, &attr, 1));
+	if (modern)
+		normalize_batch(v, in);
+	else
+		node_set(v, 0, node_call(v, OP_batch_norm, in, 5, &attr, 1));
 }
 
 static void import_lrn(Visit *v)
@@ -334,6 +366,10 @@ static void import_dropout(Visit *v)
 	if (opset >= 12 && node_in(v, 2) != NULL) {
 		const Item *mode = node_known(v, 2);
 		trains = node_ok(v) && shape_elements(mode->shape) > 0 && element_get(mode->type, mode->data, 0) != 0;
+	}
+	if (trains && opset >= 12 && node_in(v, 1) != NULL) { /* a ratio of 0 drops nothing */
+		const Item *ratio = node_known(v, 1);
+		trains = !node_ok(v) || shape_elements(ratio->shape) != 1 || element_get(ratio->type, ratio->data, 0) != 0;
 	}
 	if (trains)
 		node_fail(v, ERR_UNSUPPORTED, "training mode is not supported: export the model for inference");

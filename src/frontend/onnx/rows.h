@@ -20,6 +20,7 @@ extern const NodeRow onnx_rearrange_rows[];
 extern const NodeRow onnx_reduce_rows[];
 extern const NodeRow onnx_norm_rows[];
 extern const NodeRow onnx_loss_rows[];
+extern const NodeRow onnx_training_rows[];
 extern const NodeRow onnx_deform_rows[];
 extern const NodeRow onnx_recurrent_rows[];
 extern const NodeRow onnx_state_rows[];
