@@ -166,6 +166,25 @@ cases |= {
     "Embedding float": lambda: call((5,), L.Embedding(9, 4)),
     "LSTM from state": lambda: three(line, (5,), (5,), lambda x, h, c: L.LSTM(5)(x, initial_state=[h, c])),
     "GRU from state": lambda: two(line, (5,), lambda x, h: L.GRU(5, return_sequences=True)(x, initial_state=h)),
+    "mask LSTM": lambda: call(line, lambda x: L.LSTM(5)(L.Masking()(x))),
+    "mask GRU sequences": lambda: call(line, lambda x: L.GRU(5, return_sequences=True)(L.Masking()(x))),
+    "mask LSTM backwards": lambda: call(line, lambda x: L.LSTM(5, return_sequences=True, go_backwards=True)(
+        L.Masking()(x))),
+    "mask LSTM states": lambda: call(line, lambda x: L.LSTM(5, return_sequences=True, return_state=True)(
+        L.Masking()(x))),
+    "mask SimpleRNN zeros": lambda: call(line, lambda x: L.RNN(L.SimpleRNNCell(5), return_sequences=True,
+                                                                zero_output_for_mask=True)(L.Masking()(x))),
+    "mask Bidirectional": lambda: call(line, lambda x: L.Bidirectional(L.GRU(5, return_sequences=True))(
+        L.Masking()(x))),
+    "mask stacked": lambda: call(line, lambda x: L.RNN([L.GRUCell(4), L.LSTMCell(3)], return_sequences=True)(
+        L.Masking()(x))),
+    "mask Sequential": lambda: keras.Sequential([keras.Input(line), L.Masking(), L.Dense(4), L.Dropout(0.5),
+        L.LSTM(5, return_sequences=True), L.Bidirectional(L.GRU(3)), L.Dense(2)]),
+    "mask Sequential pooled": lambda: keras.Sequential([keras.Input((5,), dtype="int32"),
+        L.Embedding(3, 4, mask_zero=True), L.GlobalAveragePooling1D()]),
+    "mask Embedding": lambda: call((5,), lambda x: L.LSTM(5)(L.Embedding(3, 4, mask_zero=True)(x)), "int32"),
+    "mask dropped": lambda: call((5,), lambda x: L.LSTM(5)(L.Conv1D(3, 2)(L.Embedding(3, 4, mask_zero=True)(x))),
+                                 "int32"),
     "MultiHeadAttention": lambda: call(line, lambda x: L.MultiHeadAttention(2, 3)(x, x)),
     "MultiHeadAttention cross": lambda: three(line, (5, 4), (5, 3), lambda q, v, k: L.MultiHeadAttention(
         2, 3, value_dim=4, output_shape=5, use_bias=False)(q, value=v, key=k)),
@@ -263,6 +282,10 @@ def main():
             x = [rng.uniform(-2, 2, (2, *i.shape[1:])).astype(np.float32) for i in net.inputs]
             if name.startswith("Embedding"):
                 x = [rng.integers(0, 9, (2, 5)).astype(net.inputs[0].dtype)]
+            if "mask" in name and x[0].ndim == 3:  # steps that do not count
+                x[0] *= rng.uniform(size=(2, x[0].shape[1], 1)) > 0.5
+            elif "mask" in name:
+                x = [rng.integers(0, 3, (2, 5)).astype(net.inputs[0].dtype)]
             want = net(x[0] if len(x) == 1 else x, training=False)
         except Exception as e:
             print(f"{name}: Keras: {str(e).strip().splitlines()[0][:100]}", flush=True)

@@ -26,6 +26,9 @@ static const struct {
 		{ "max_pool(x", "strides=[2,2]" } },
 	{ MODEL(INPUT("[2,5,3]") LAYER("LSTM", ",\"units\":4,\"return_sequences\":true,\"go_backwards\":true")),
 		{ "lstm(", "reverse=1", "steps=[-1,1,1]" } },
+	{ MODEL(INPUT("[2,5,3]") LAYER(
+		  "Masking", ",\"mask_value\":2") ",{\"class_name\":\"LSTM\",\"config\":{\"name\":\"z\",\"units\":4}}"),
+		{ "top_k(", "gather(y, ", "lstm(" } },
 	{ MODEL(INPUT("[2,5,3]") LAYER("GRU", ",\"units\":4,\"reset_after\":true")), { "gru(", "linear_before_reset=1" } },
 	{ MODEL(INPUT("[2,6]") LAYER("BatchNormalization", ",\"epsilon\":0.01")), { "batch_norm(", "epsilon=0.01" } },
 	{ MODEL(INPUT("[1,4,4,2]") LAYER("Flatten", "")), { "reshape(x" } },
@@ -58,10 +61,9 @@ static const struct {
 								"\",\"trainable\":true" settings "},\"inbound_nodes\":" nodes "}"
 #define CALL(class, settings, nodes) \
 	GRAPH(INPUT("[2,4,6]") ",{\"class_name\":\"" class "\",\"name\":\"y\",\"config\":{\"name\":\"y\"" settings \
-						   "},\"inbound_nodes\":" nodes "}", \
+													   "},\"inbound_nodes\":" nodes "}", \
 		"[[\"x\",0,0]]", "[[\"y\",0,0]]")
-#define TENSOR \
-	"{\"class_name\":\"__keras_tensor__\",\"config\":{\"shape\":[2,4,6],\"keras_history\":[\"x\",0,0]}}"
+#define TENSOR "{\"class_name\":\"__keras_tensor__\",\"config\":{\"shape\":[2,4,6],\"keras_history\":[\"x\",0,0]}}"
 #define SLICE(start, stop, step) \
 	"{\"class_name\":\"__slice__\",\"config\":{\"start\":" start ",\"stop\":" stop ",\"step\":" step "}}"
 
@@ -71,8 +73,9 @@ static const struct {
 } called[] = {
 	{ CALL("GetItem", "", "[{\"args\":[" TENSOR ",[" SLICE("null", "null", "null") ",-1]],\"kwargs\":{}}]"),
 		"sizes=[2,1,6] starts=[0,3,0]" },
-	{ CALL("GetItem", "", "[{\"args\":[" TENSOR ",[{\"class_name\":\"__ellipsis__\",\"config\":{}}," SLICE("null",
-							   "null", "-2") "]],\"kwargs\":{}}]"),
+	{ CALL("GetItem", "",
+		  "[{\"args\":[" TENSOR
+		  ",[{\"class_name\":\"__ellipsis__\",\"config\":{}}," SLICE("null", "null", "-2") "]],\"kwargs\":{}}]"),
 		"sizes=[2,4,3] starts=[0,0,5] steps=[1,1,-2]" },
 	{ CALL("Greater", "", "[{\"args\":[" TENSOR ",0],\"kwargs\":{}}]"), "less(" },
 	{ CALL("Cast", ",\"dtype\":\"bool\"", "[{\"args\":[" TENSOR "],\"kwargs\":{}}]"), "y: bool[2,4,6] = cast(x)" },
@@ -135,7 +138,7 @@ static const struct {
 	{ MODEL(X LAYER("Permute", ",\"dims\":[2]")), "are no order of 1..1" },
 	{ MODEL(X LAYER("Conv2D", ",\"filters\":1,\"kernel_size\":1")), "its input has 2 dimensions" },
 	{ MODEL(X LAYER("LSTM", ",\"units\":1")), "its input has 2 dimensions, but needs 3" },
-	{ MODEL(X LAYER("Embedding", ",\"input_dim\":3,\"output_dim\":2,\"mask_zero\":true")), "mask_zero" },
+	{ MODEL(INPUT("[1,5,3]") LAYER("Masking", "") LAYER("Softmax", "")), "is not supported" },
 	{ MODEL(INPUT("[1,4,4,6]") LAYER("GroupNormalization", ",\"groups\":4")), "cannot be cut into 4 groups" },
 	{ MODEL(INPUT("[1,4,4,6]") LAYER("Cropping2D", ",\"cropping\":[[2,2],[0,0]]")), "it cuts off all 4 elements" },
 	{ MODEL(INPUT("[1,4,4,6]") LAYER("ZeroPadding2D", ",\"padding\":[1,-1]")), "not a number or a pair" },
@@ -301,7 +304,7 @@ START_TEST(layers_are_documented)
 	ck_assert_msg(file_read(a, SOURCE_ROOT "/docs/keras.md", 1 << 20, &page, &err), "%s", err.text);
 	for (const NodeRow *const *list = keras_lists; *list != NULL; list++)
 		for (const NodeRow *r = *list; r->name != NULL; r++)
-			ck_assert_msg(strncmp(r->name, "TimeDistributed::", 17) == 0 ||
+			ck_assert_msg(strncmp(r->name, "TimeDistributed::", 17) == 0 || strncmp(r->name, "mask::", 6) == 0 ||
 							  strstr((const char *)page.at, arena_printf(a, "`%s`", r->name)) != NULL,
 				"docs/keras.md lacks `%s`", r->name);
 	arena_free(a);

@@ -4,7 +4,7 @@
  * its inputs and results are nodes Identity. Version 2 writes the tensors of a call as ["dense", call, result, {more}],
  * version 3 as objects __keras_tensor__ anywhere in its arguments.
  */
-#include "frontend/keras/keras.h"
+#include "frontend/keras/mask.h"
 
 #include "op/names.h"
 
@@ -45,6 +45,9 @@ typedef struct Builder {
 	KerasFile *file;
 	Err *err;
 	VEC(NodeDef) node;
+	Names *masked;           /* values with a mask -> mask */
+	VEC(const char *) mask;
+	bool explicit;           /* masks are arguments of calls */
 } Builder;
 
 typedef VEC(const char *) TextList;
@@ -229,78 +232,26 @@ static const char *const *results_of(Arena *a, const char *base, int64_t n)
 	return out;
 }
 
-static bool ends_with(const char *s, const char *end)
-{
-	size_t n = strlen(s), m = strlen(end);
-	return n >= m && strcmp(s + n - m, end) == 0;
-}
-
-/* Settings of training and of bookkeeping, and those that weights.c reads. */
-static bool is_ignored(const char *key)
-{
-	static const char *const names[] = { "name", "trainable", "dtype", "batch_input_shape", "batch_shape", "seed",
-		"build_config", "autocast", "input_spec", "layer", "backward_layer", "cell", "cells", "layers", "input_dtype",
-		"input_shape", "center" };
-	for (size_t k = 0; k < sizeof names / sizeof *names; k++)
-		if (strcmp(names[k], key) == 0)
-			return true;
-	return ends_with(key, "_initializer") || ends_with(key, "_regularizer") || ends_with(key, "_constraint");
-}
-
-static bool all_of(const Json *list, JsonKind kind, JsonKind or)
-{
-	for (size_t k = 0; k < list->list.n; k++)
-		if (list->list.at[k]->kind != kind && list->list.at[k]->kind != or)
-			return false;
-	return true;
-}
-
-static NodeAttr attr_of(Arena *a, const Json *j)
-{
-	NodeAttr out = { .name = j->key, .kind = NODE_OTHER };
-	if (j->kind == JV_BOOL || j->kind == JV_INT) {
-		out.kind = NODE_INT;
-		out.i = j->kind == JV_INT ? j->i : j->truth;
-	} else if (j->kind == JV_REAL) {
-		out.kind = NODE_FLOAT;
-		out.f = j->real;
-	} else if (j->kind == JV_TEXT) {
-		out.kind = NODE_TEXT;
-		out.text = (Bytes){ (const unsigned char *)j->text, strlen(j->text) };
-	} else if (j->kind == JV_ARRAY && all_of(j, JV_INT, JV_INT)) {
-		out.kind = j->list.n > 0 ? NODE_INTS : NODE_EMPTY;
-		out.ints = (WireInts){ 0 };
-		for (size_t k = 0; k < j->list.n; k++)
-			vec_push(a, &out.ints, j->list.at[k]->i);
-	} else if (j->kind == JV_ARRAY && all_of(j, JV_INT, JV_REAL)) {
-		out.kind = NODE_FLOATS;
-		out.floats = (WireFloats){ 0 };
-		for (size_t k = 0; k < j->list.n; k++) {
-			const Json *x = j->list.at[k];
-			vec_push(a, &out.floats, (float)(x->kind == JV_INT ? (double)x->i : x->real));
-		}
-	}
-	return out;
-}
-
-static void set_attrs(Arena *a, const Json *settings, bool function, NodeDef *n)
-{
-	size_t most = settings->kind == JV_OBJECT ? settings->list.n : 0;
-	NodeAttr *attr = arena_array(a, NodeAttr, most + 1);
-	for (size_t k = 0; k < most; k++) {
-		const Json *j = settings->list.at[k];
-		if (j->kind != JV_NULL && (function ? strcmp(j->key, "name") != 0 : !is_ignored(j->key)))
-			attr[n->nattr++] = attr_of(a, j);
-	}
-	n->attr = attr;
-}
-
 static bool add_node(Builder *b, const NodeDef *n)
 {
 	if (b->node.n >= MOST_NODES)
 		return fail(b->err, ERR_INPUT, b->file->path, "has more than %d calls of layers", MOST_NODES);
 	vec_push(b->arena, &b->node, *n);
 	return true;
+}
+
+static const char *mask_of(const Builder *b, const char *value)
+{
+	int at = names_find(b->masked, value);
+	return at < 0 ? NULL : b->mask.at[at];
+}
+
+static void set_mask(Builder *b, const char *value, const char *mask)
+{
+	if (mask == NULL)
+		return;
+	names_bind(b->masked, value, (int)b->mask.n);
+	vec_push(b->arena, &b->mask, mask);
 }
 
 /* `to` is another name of the value `from`. */
@@ -310,6 +261,7 @@ static bool add_same(Builder *b, const char *from, const char *to)
 	const char **in = arena_array(a, const char *, 1), **out = arena_array(a, const char *, 1);
 	in[0] = from;
 	out[0] = to;
+	set_mask(b, to, mask_of(b, from));
 	return add_node(
 		b, &(NodeDef){ .name = to, .op = "Identity", .domain = "", .in = in, .out = out, .nin = 1, .nout = 1 });
 }
@@ -355,6 +307,46 @@ static bool add_distributed(Builder *b, KerasLayer *l, const Use *u)
 						   .nout = 1 });
 }
 
+/* A node that computes a mask: that of a layer, or that of all its inputs. */
+static bool add_mask(Builder *b, const char *op, const KerasCall *call, const char *base, const TextList *in)
+{
+	const char **out = arena_array(b->arena, const char *, 1);
+	out[0] = arena_printf(b->arena, "%s/mask", base);
+	NodeDef n = { .name = out[0], .op = op, .domain = "mask", .in = in->at, .nin = in->n, .out = out, .nout = 1 };
+	n.source = call;
+	keras_set_attrs(b->arena, call->settings, false, &n);
+	set_mask(b, base, out[0]);
+	return add_node(b, &n);
+}
+
+/* The mask of a call's result. Layers that join others keep one where all of their inputs have it. */
+static bool pass_mask(Builder *b, const KerasLayer *l, const Use *u, const KerasCall *call)
+{
+	TextList masks = { 0 };
+	bool same = true;
+	for (size_t k = 0; k < u->in.n; k++)
+		if (keras_scores_mask(l) && mask_of(b, u->in.at[k]) != NULL)
+			return json_fail(
+				l->json, b->err, "the mask that layer '%.60s' of class %s reads is not supported", l->name, l->op);
+	if (keras_makes_mask(l))
+		return add_mask(b, "of", call, u->base, &u->in);
+	if (!keras_keeps_mask(l))
+		return true;
+	for (size_t k = 0; k < (keras_reads_mask(l) && u->in.n > 1 ? 1 : u->in.n); k++) {
+		const char *mask = mask_of(b, u->in.at[k]);
+		if (mask == NULL)
+			return true;
+		vec_push(b->arena, &masks, mask);
+		same &= strcmp(mask, masks.at[0]) == 0;
+	}
+	if (masks.n > 0 && !same && strcmp(l->op, "Concatenate") == 0)
+		return json_fail(l->json, b->err, "the layer '%.60s' joins values with unequal masks", l->name);
+	if (masks.n > 0 && !same)
+		return add_mask(b, "both", call, u->base, &masks);
+	set_mask(b, u->base, masks.n > 0 ? masks.at[0] : NULL);
+	return true;
+}
+
 static bool add_call(Builder *b, KerasLayer *l, const Use *u)
 {
 	Arena *a = b->arena;
@@ -368,10 +360,12 @@ static bool add_call(Builder *b, KerasLayer *l, const Use *u)
 					out.n, (long long)u->results);
 		return true;
 	}
-	if (strcmp(l->op, "TimeDistributed") == 0 && l->domain[0] == 0)
+	if (strcmp(l->op, "TimeDistributed") == 0 && l->domain[0] == 0) {
+		set_mask(b, u->base, u->in.n > 0 ? mask_of(b, u->in.at[0]) : NULL);
 		return add_distributed(b, l, u);
+	}
 	KerasCall *call = arena_new_of(a, KerasCall);
-	*call = (KerasCall){ b->file, l, l->config, u->args, u->kwargs, u->listed };
+	*call = (KerasCall){ b->file, l, l->config, u->args, u->kwargs, false, u->listed };
 	NodeDef n = { .name = u->base, .op = l->op, .domain = l->domain, .in = u->in.at, .nin = u->in.n, .source = call };
 	const char *function;
 	if (keras_tf_function(l, &function)) {
@@ -381,10 +375,18 @@ static bool add_call(Builder *b, KerasLayer *l, const Use *u)
 		n.op = op != NULL ? op : function;
 		call->settings = settings;
 	}
+	const char *mask = !b->explicit && keras_reads_mask(l) && u->in.n > 0 ? mask_of(b, u->in.at[0]) : NULL;
+	if (mask != NULL) {
+		const char **in = arena_array(a, const char *, u->in.n + 1);
+		memcpy(in, u->in.at, sizeof *in * u->in.n);
+		in[n.nin++] = mask;
+		n.in = in;
+		call->masked = true;
+	}
 	n.out = results_of(a, u->base, u->results);
 	n.nout = (size_t)u->results;
-	set_attrs(a, call->settings, strcmp(n.domain, "ops") == 0, &n);
-	return add_node(b, &n);
+	keras_set_attrs(a, call->settings, strcmp(n.domain, "ops") == 0, &n);
+	return (b->explicit || pass_mask(b, l, u, call)) && add_node(b, &n);
 }
 
 static bool add_member(Builder *b, const Reader *r, const Member *m, const char *prefix)
@@ -410,6 +412,7 @@ static bool add_member(Builder *b, const Reader *r, const Member *m, const char 
 static bool add_functional(Builder *b, KerasLayer *m, const char *prefix, const TextList *in, TextList *out)
 {
 	Arena *a = b->arena;
+	b->explicit = b->file->version >= 3;
 	Reader r = { .arena = a, .model = m, .err = b->err };
 	RefList first = { 0 }, last = { 0 };
 	if (!read_members(&r) || !read_ends(&r, json_find(m->config, "input_layers"), &first) ||
@@ -441,9 +444,16 @@ static const char *sequential_input(Arena *a, const KerasLayer *m)
 static bool add_model(Builder *b, KerasLayer *m, const char *prefix, const TextList *in, TextList *out)
 {
 	Arena *a = b->arena;
-	if (strcmp(m->op, "Sequential") != 0)
-		return add_functional(b, m, prefix, in, out);
+	bool explicit = b->explicit;
+	if (strcmp(m->op, "Sequential") != 0) {
+		bool ok = add_functional(b, m, prefix, in, out);
+		b->explicit = explicit;
+		return ok;
+	}
 	const char *last = in != NULL && in->n > 0 ? in->at[0] : sequential_input(a, m);
+	if (in != NULL && in->n > 1) /* a model of version 3 gives it as an argument */
+		set_mask(b, last, in->at[1]);
+	b->explicit = false;
 	for (size_t k = 0; k < m->npart; k++) {
 		Use u = { .base = value_name(a, prefix, m->part[k]->name, 0, 0), .results = 1 };
 		vec_push(a, &u.in, last);
@@ -453,6 +463,7 @@ static bool add_model(Builder *b, KerasLayer *m, const char *prefix, const TextL
 			return false;
 		last = u.base;
 	}
+	b->explicit = explicit;
 	vec_push(a, out, last);
 	return true;
 }
@@ -522,7 +533,8 @@ static bool set_inputs(Arena *a, const KerasLayer *m, NodeGraph *g, Err *err)
 		NodeValue *in = arena_array(a, NodeValue, 1);
 		g->in = in;
 		g->nin = 1;
-		return add_input(a, m, sequential_input(a, m), in, err);
+		bool own = m->npart > 0 && strcmp(m->part[0]->op, "InputLayer") == 0;
+		return add_input(a, own ? m->part[0] : m, sequential_input(a, m), in, err);
 	}
 	if (!read_members(&r) || !read_ends(&r, json_find(m->config, "input_layers"), &first))
 		return false;
@@ -539,7 +551,7 @@ static bool set_inputs(Arena *a, const KerasLayer *m, NodeGraph *g, Err *err)
 
 bool keras_graph(Arena *a, KerasFile *f, NodeGraph *out, Err *err)
 {
-	Builder b = { .arena = a, .file = f, .err = err };
+	Builder b = { .arena = a, .file = f, .err = err, .masked = names_new(a) };
 	TextList last = { 0 };
 	*out = (NodeGraph){ .name = f->model->name };
 	if (!set_inputs(a, f->model, out, err) || !add_model(&b, f->model, "", NULL, &last))

@@ -12,12 +12,12 @@
 #include "frontend/node/compose.h"
 
 typedef struct KerasSlot {
-	const char *name; /* "kernel", "cell/kernel" */
-	bool fixed;       /* is not trained: files of version 2 have it behind those that are */
-	bool optional;    /* files of some versions lack it */
-	const char *path; /* its data set; NULL: it has none */
+	const char *name;    /* "kernel", "cell/kernel" */
+	bool fixed;          /* is not trained: files of version 2 have it behind those that are */
+	bool optional;       /* files of some versions lack it */
+	const char *path;    /* its data set; NULL: it has none */
 	const char *gate[4]; /* version 1: data sets that are its parts; else path */
-	int value;        /* in the Dag, from the first call on */
+	int value;           /* in the Dag, from the first call on */
 } KerasSlot;
 
 typedef struct KerasLayer KerasLayer;
@@ -51,6 +51,7 @@ typedef struct KerasCall {
 	KerasLayer *layer;
 	const Json *settings;      /* the layer's, or those of a function of TensorFlow, which its call has */
 	const Json *args, *kwargs; /* as the file has them; NULL: only tensors, which are the node's inputs */
+	bool masked;               /* the last input is a mask, which the file does not write */
 	bool listed;               /* args are a list of tensors, as in version 2 */
 } KerasCall;
 
@@ -69,6 +70,8 @@ bool keras_find_weights(Arena *a, KerasFile *f, Err *err);
 bool keras_tf_function(const KerasLayer *l, const char **function);
 /* The function of keras.ops that it is, with its arguments as settings; NULL: there is none. */
 const char *keras_from_tf(Arena *a, const char *function, const Json *kwargs, Json *settings);
+/* Settings as attributes of a node; a function has none that are left out. */
+void keras_set_attrs(Arena *a, const Json *settings, bool function, NodeDef *n);
 /* A graph of a node for each call, named as in Keras. */
 bool keras_graph(Arena *a, KerasFile *f, NodeGraph *out, Err *err);
 
@@ -107,5 +110,6 @@ extern const NodeRow keras_recurrent_rows[];
 extern const NodeRow keras_attention_rows[];
 extern const NodeRow keras_math_rows[];
 extern const NodeRow keras_function_rows[];
+extern const NodeRow keras_mask_rows[];
 
 #endif

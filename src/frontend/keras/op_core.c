@@ -122,8 +122,6 @@ static void import_embedding(Visit *v)
 {
 	int64_t size[] = { node_attr_int(v, "input_dim", 0), node_attr_int(v, "output_dim", 0) };
 	int x = keras_value(v, 0);
-	if (node_attr_flag(v, "mask_zero", false))
-		node_fail(v, ERR_UNSUPPORTED, "its mask of zeros (mask_zero) is not supported");
 	Attr attr = attr_int("axis", 0);
 	int in[] = { keras_weight(v, "embeddings", shape_of(2, size)), x };
 	if (node_ok(v) && !dtype_is_int(node_val(v, x)->type))
@@ -398,7 +396,7 @@ const NodeRow keras_core_rows[] = {
 	{ "ActivityRegularization", 0, "*", import_same },
 	{ "Dense", 0, "", import_dense },
 	{ "EinsumDense", 0, "", import_einsum_dense },
-	{ "Embedding", 0, "input_length", import_embedding },
+	{ "Embedding", 0, "input_length mask_zero", import_embedding },
 	{ "Activation", 0, "", import_activation },
 	{ "LeakyReLU", 0, "", import_leaky_relu },
 	{ "ELU", 0, "", import_elu },

@@ -3,7 +3,7 @@
  * walks them. Keras' gates are i, f, c, o and z, r, h; the Dag's i, o, f, c and z, r, h. A layer that goes backwards
  * gives its results in the order in which it computed them, the Dag in that of the input.
  */
-#include "frontend/keras/keras.h"
+#include "frontend/keras/mask.h"
 
 #include "op/recurrent.h"
 
@@ -16,6 +16,17 @@ typedef struct Cell {
 	int64_t units;
 	bool backwards;
 } Cell;
+
+/*
+ * Steps that a mask leaves out keep the state. So the others are moved to the front, in order, and the layer runs over
+ * as many; then each step takes the state of the last one that counts.
+ */
+typedef struct Masked {
+	int mask;   /* bool [N,T]; DAG_NONE: all count */
+	int order;  /* [N,T]: those that count, then the others */
+	int rank;   /* i64 [N,T]: how many count up to a step */
+	int length; /* i32 [N] */
+} Masked;
 
 typedef struct Run {
 	int all;     /* [T,N,H] in the order of the input */
@@ -121,7 +132,7 @@ static int ordered(Visit *v, const Cell *c, int x, int axis)
 }
 
 /* One cell over x[T,N,I]; state: the first ones, DAG_NONE for zeros. */
-static Run run_cell(Visit *v, const Cell *c, int x, const int *state)
+static Run run_cell(Visit *v, const Cell *c, int x, const int *state, int length)
 {
 	Run r = { DAG_NONE, { DAG_NONE, DAG_NONE } };
 	int64_t h = c->units, all = c->gates * h, turn[] = { 1, 0 }, in_size = node_val(v, x)->shape.dim[2];
@@ -142,7 +153,7 @@ static Run run_cell(Visit *v, const Cell *c, int x, const int *state)
 		b = node_concat(v, part, 2, 0);
 	}
 	int dense[] = { x, node_transpose(v, ordered(v, c, w, 1), turn), ordered(v, c, b, 0) };
-	int in[5] = { node_call(v, OP_dense, dense, 3, NULL, 0),
+	int in[6] = { node_call(v, OP_dense, dense, 3, NULL, 0),
 		node_view(v, ordered(v, c, u, 1), 3, (int64_t[]){ h, c->gates, h }), state[0] };
 	int nin = 3, nattr = 1;
 	Attr attr[10] = { attr_int("reverse", c->backwards) };
@@ -152,6 +163,9 @@ static Run run_cell(Visit *v, const Cell *c, int x, const int *state)
 	}
 	if (c->op == OP_lstm)
 		in[nin++] = state[1];
+	if (c->op == OP_lstm)
+		in[nin++] = DAG_NONE;
+	in[nin++] = length;
 	nattr += set_acts(v, c, &attr[nattr]);
 	r.all = node_call(v, c->op, in, nin, attr, nattr);
 	if (!node_ok(v))
@@ -175,15 +189,64 @@ static int flip(Visit *v, int x, int axis)
 	return node_call(v, OP_slice, &x, 1, attr, 3);
 }
 
-/* Input 0 as [T,N,I]. */
-static int sequence(Visit *v, const Json *config)
+static int taken(Visit *v, int x, int index)
 {
+	int in[] = { x, index };
+	Attr attr[] = { attr_int("axis", 1), attr_int("batch", 1) };
+	return node_call(v, OP_gather, in, 2, attr, 2);
+}
+
+static Masked read_mask(Visit *v, int64_t n, int64_t steps)
+{
+	Masked m = { keras_mask(v, n, steps), DAG_NONE, DAG_NONE, DAG_NONE };
+	if (m.mask == DAG_NONE || !node_ok(v))
+		return m;
+	int key = node_cast(v, m.mask, F32), count = node_cast(v, m.mask, I64);
+	Attr top[] = { attr_int("axis", 1), attr_int("k", steps) }, along = attr_int("axis", 1);
+	m.order = node_result(v, node_call(v, OP_top_k, &key, 1, top, 2), 1);
+	m.rank = node_call(v, OP_scan, &count, 1, &along, 1);
+	m.length = node_view(v, node_cast(v, node_slice(v, m.rank, 1, steps - 1, 1), I32), 1, &n);
+	return m;
+}
+
+/* States [T,N,H] of the steps in front, in the places of all steps. */
+static int spread(Visit *v, const Cell *c, const Masked *m, int x, bool zero)
+{
+	static const int64_t turn[] = { 1, 0, 2 };
+	if (m->mask == DAG_NONE || !node_ok(v))
+		return x;
+	x = node_transpose(v, x, turn);
+	Shape s = node_val(v, x)->shape;
+	int64_t wide[] = { s.dim[0], s.dim[1], 1 };
+	int at = node_with_number(v, OP_sub, m->rank, 1), on, none = node_number(v, F32, 0);
+	if (c->backwards) { /* the next step that counts: its number is how many count before this one */
+		at = node_call2(v, OP_sub, m->rank, node_cast(v, m->mask, I64));
+		int count = node_view(v, node_cast(v, m->length, I64), 2, (int64_t[]){ s.dim[0], 1 });
+		on = node_call2(v, OP_less, at, count);
+		at = node_with_number(v, OP_minimum, at, (double)(s.dim[1] - 1));
+	} else {
+		on = node_call2(v, OP_less_equal, node_number(v, I64, 0), at);
+		at = node_with_number(v, OP_maximum, at, 0);
+	}
+	x = taken(v, x, at);
+	return node_transpose(v, node_where(v, node_view(v, zero ? m->mask : on, 3, wide), x, none), turn);
+}
+
+/* Input 0 as [T,N,I], of steps that count. */
+static int sequence(Visit *v, const Json *config, Masked *m)
+{
+	*m = (Masked){ DAG_NONE, DAG_NONE, DAG_NONE, DAG_NONE };
 	static const int64_t turn[] = { 1, 0, 2 };
 	int x = keras_value(v, 0);
 	if (node_ok(v) && node_val(v, x)->shape.rank != 3)
 		node_fail(v, ERR_TYPE, "its input has %d dimensions, but needs 3", node_val(v, x)->shape.rank);
-	if (keras_input(v, -1, "mask") >= 0)
-		node_fail(v, ERR_UNSUPPORTED, "its mask is not supported");
+	if (!node_ok(v))
+		return x;
+	if (flag_in(config, "time_major", false) && keras_mask_input(v) >= 0)
+		node_fail(v, ERR_UNSUPPORTED, "its mask of time_major is not supported");
+	*m = read_mask(v, node_val(v, x)->shape.dim[0], node_val(v, x)->shape.dim[1]);
+	if (m->mask != DAG_NONE)
+		x = taken(v, x, m->order);
 	return node_ok(v) && !flag_in(config, "time_major", false) ? node_transpose(v, x, turn) : x;
 }
 
@@ -193,24 +256,37 @@ static int in_order(Visit *v, int x, const Json *config)
 	return node_ok(v) && !flag_in(config, "time_major", false) ? node_transpose(v, x, turn) : x;
 }
 
+/* The inputs but for a mask, and which one is number k of them. */
+static int inputs(Visit *v)
+{
+	return node_nin(v) - (keras_mask_input(v) >= 0);
+}
+
+static int input_at(Visit *v, int k)
+{
+	int mask = keras_mask_input(v);
+	return k + (mask >= 0 && mask <= k);
+}
+
 /* States from input `at` on. */
 static int read_states(Visit *v, const Cell *c, int at, int *state)
 {
 	int n = c->op == OP_lstm ? 2 : 1;
 	state[0] = state[1] = DAG_NONE;
-	for (int k = 0; k < n && at + k < node_nin(v); k++) {
-		state[k] = keras_value(v, at + k);
+	for (int k = 0; k < n && at + k < inputs(v); k++) {
+		state[k] = keras_value(v, input_at(v, at + k));
 		if (node_ok(v) && node_val(v, state[k])->shape.rank != 2)
 			node_fail(v, ERR_TYPE, "its first state has %d dimensions, but needs 2", node_val(v, state[k])->shape.rank);
 	}
 	return n;
 }
 
-static int result_of(Visit *v, const Cell *c, const Run *r, const Json *config)
+static int result_of(Visit *v, const Cell *c, const Run *r, const Json *config, const Masked *m)
 {
 	if (!flag_in(config, "return_sequences", false))
 		return r->last[0];
-	return in_order(v, c->backwards ? flip(v, r->all, 0) : r->all, config);
+	int all = spread(v, c, m, r->all, flag_in(config, "zero_output_for_mask", false));
+	return in_order(v, c->backwards ? flip(v, all, 0) : all, config);
 }
 
 static void import_layer(Visit *v, const char *op, const Json *config, const char *prefix)
@@ -219,11 +295,12 @@ static void import_layer(Visit *v, const char *op, const Json *config, const cha
 	Cell c = cell_of(v, op, config, prefix);
 	const Json *own = keras_of(v)->config;
 	c.backwards = flag_in(own, "go_backwards", false);
-	int x = sequence(v, own), n = read_states(v, &c, 1, state);
-	if (node_ok(v) && node_nin(v) > 1 + n)
-		node_fail(v, ERR_INPUT, "it has %d inputs, but takes %d states", node_nin(v), n);
-	Run r = run_cell(v, &c, x, state);
-	node_set(v, 0, result_of(v, &c, &r, own));
+	Masked m;
+	int x = sequence(v, own, &m), n = read_states(v, &c, 1, state);
+	if (node_ok(v) && inputs(v) > 1 + n)
+		node_fail(v, ERR_INPUT, "it has %d inputs, but takes %d states", inputs(v), n);
+	Run r = run_cell(v, &c, x, state, m.length);
+	node_set(v, 0, result_of(v, &c, &r, own, &m));
 	for (int k = 0; k < n; k++)
 		if (node_used(v, k + 1))
 			node_set(v, k + 1, r.last[k]);
@@ -246,17 +323,18 @@ static void import_rnn(Visit *v)
 		import_layer(v, cell->op, cell->config, "0/");
 		return;
 	}
-	int x = sequence(v, l->config), none[] = { DAG_NONE, DAG_NONE }, at = 1;
-	if (node_ok(v) && (node_nin(v) > 1 || cell->npart < 1))
-		node_fail(v, ERR_UNSUPPORTED, "its stacked cells have %d first states; none is supported", node_nin(v) - 1);
+	Masked m;
+	int x = sequence(v, l->config, &m), none[] = { DAG_NONE, DAG_NONE }, at = 1;
+	if (node_ok(v) && (inputs(v) > 1 || cell->npart < 1))
+		node_fail(v, ERR_UNSUPPORTED, "its stacked cells have %d first states; none is supported", inputs(v) - 1);
 	for (size_t k = 0; k < cell->npart && node_ok(v); k++) {
 		const KerasLayer *p = cell->part[k];
 		Cell c = cell_of(v, p->op, p->config, arena_printf(v->im->arena, "0/%zu/", k));
 		c.backwards = flag_in(l->config, "go_backwards", false);
-		Run r = run_cell(v, &c, x, none);
+		Run r = run_cell(v, &c, x, none, m.length);
 		x = r.all;
 		if (k + 1 == cell->npart)
-			node_set(v, 0, result_of(v, &c, &r, l->config));
+			node_set(v, 0, result_of(v, &c, &r, l->config, &m));
 		for (int i = 0; i < (c.op == OP_lstm ? 2 : 1) && node_ok(v); i++, at++)
 			if (node_used(v, at))
 				node_set(v, at, r.last[i]);
@@ -286,7 +364,8 @@ static void import_bidirectional(Visit *v)
 		node_fail(v, ERR_INPUT, "it has no layer");
 	if (!node_ok(v))
 		return;
-	int x = sequence(v, l->part[0]->config);
+	Masked m;
+	int x = sequence(v, l->part[0]->config, &m);
 	for (int k = 0; k < 2 && node_ok(v); k++) {
 		const KerasLayer *p = l->part[k];
 		bool cells = strcmp(p->op, "RNN") == 0 && p->npart == 1;
@@ -295,8 +374,8 @@ static void import_bidirectional(Visit *v)
 		c.backwards = flag_in(l->part[0]->config, "go_backwards", false) != (k == 1);
 		n = read_states(v, &c, at, state);
 		at += n;
-		r[k] = run_cell(v, &c, x, state);
-		y[k] = result_of(v, &c, &r[k], p->config);
+		r[k] = run_cell(v, &c, x, state, m.length);
+		y[k] = result_of(v, &c, &r[k], p->config, &m);
 		if (k == 1 && flag_in(p->config, "return_sequences", false))
 			y[k] = flip(v, y[k], flag_in(p->config, "time_major", false) ? 0 : 1);
 	}

@@ -2,7 +2,7 @@
  * Rows of layers with windows. They are computed with channels second, whatever data_format is; kernels, which Keras
  * writes [spatial..,in,out], are turned once: they are constants.
  */
-#include "frontend/keras/keras.h"
+#include "frontend/keras/mask.h"
 #include "frontend/node/taps.h"
 #include "frontend/node/windows.h"
 
@@ -234,6 +234,15 @@ static void import_global(Visit *v, int op)
 		return;
 	for (int k = 0; k < rank - 2; k++)
 		axes[k] = k + (last ? 1 : 2);
+	Shape s = node_val(v, x)->shape;
+	int mask = rank == 3 ? keras_mask(v, s.dim[0], s.dim[last ? 1 : 2]) : DAG_NONE;
+	if (mask != DAG_NONE) { /* the mean of the steps that count */
+		int64_t n = s.dim[0], steps = s.dim[last ? 1 : 2];
+		int on = node_cast(v, node_view(v, mask, 3, (int64_t[]){ n, last ? steps : 1, last ? 1 : steps }), F32);
+		int sum = node_reduce(v, OP_reduce_sum, node_each2(v, OP_mul, x, on), axes, 1, keep);
+		node_set(v, 0, node_call2(v, OP_div, sum, node_reduce(v, OP_reduce_sum, on, axes, 1, keep)));
+		return;
+	}
 	node_set(v, 0, node_reduce(v, op, x, axes, rank - 2, keep));
 }
 
