@@ -149,6 +149,8 @@ static const struct {
 	{ CALL("GetItem", "", "[{\"args\":[" TENSOR ",[9]],\"kwargs\":{}}]"), "its index 9 is not in dimension 0 of 2" },
 	{ CALL("Split", ",\"indices_or_sections\":4,\"axis\":2", "[{\"args\":[" TENSOR "],\"kwargs\":{}}]"),
 		"do not fit dimension 2 of 6" },
+	{ MODEL(X LAYER("Dense", ",\"units\":3,\"lora_rank\":2")), "has weights of LoRA" },
+	{ MODEL(X LAYER("Dense", ",\"units\":3,\"dtype\":{\"class_name\":\"QuantizedDTypePolicy\"}")), "is quantised" },
 	{ MODEL(X LAYER("BatchNormalization", ",\"mode\":2")), "mode 2 uses the numbers of its input" },
 	{ MODEL(X LAYER("Merge", ",\"mode\":\"cos\"")), "Merge (node 'y')" },
 	{ GRAPH(X, "[[\"x\",0,0]]", "[[\"z\",0,0]]"), "reads layer 'z', which the model 'm' does not have" },

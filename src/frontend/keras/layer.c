@@ -109,6 +109,20 @@ static const char *without_package(const char *class)
 	return class;
 }
 
+/* Weights of other kinds than the layer's own: false, and err says how to save those. */
+static bool check_kind(const Json *config, const char *class, Err *err)
+{
+	const Json *rank = json_find(config, "lora_rank"), *type = json_find(config, "dtype");
+	const char *policy = type != NULL ? text_in(type, "class_name") : NULL;
+	if (rank != NULL && rank->kind != JV_NULL)
+		return json_fail(config, err,
+			"the layer of class '%.60s' has weights of LoRA (enable_lora): save a model that has them merged", class);
+	if (policy != NULL && strncmp(policy, "Quantized", 9) == 0)
+		return json_fail(config, err,
+			"the layer of class '%.60s' is quantised (model.quantize): save the model before that", class);
+	return true;
+}
+
 KerasLayer *keras_layer(Arena *a, KerasFile *f, const Json *json, int depth, Err *err)
 {
 	static const char *const models[] = { "Model", "Functional", "Container", "Network" };
@@ -133,6 +147,8 @@ KerasLayer *keras_layer(Arena *a, KerasFile *f, const Json *json, int depth, Err
 		json_fail(json, err, "the layer of class '%.60s' has no config", class);
 		return NULL;
 	}
+	if (!check_kind(config, class, err))
+		return NULL;
 	class = without_package(class);
 	KerasLayer *l = arena_new_of(a, KerasLayer);
 	const char *name = text_in(json, "name"), *inner = text_in(config, "name");
