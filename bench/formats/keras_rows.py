@@ -166,6 +166,7 @@ cases |= {
     "Embedding float": lambda: call((5,), L.Embedding(9, 4)),
     "LSTM from state": lambda: three(line, (5,), (5,), lambda x, h, c: L.LSTM(5)(x, initial_state=[h, c])),
     "GRU from state": lambda: two(line, (5,), lambda x, h: L.GRU(5, return_sequences=True)(x, initial_state=h)),
+    "LayerNormalization rms": lambda: call(line, L.LayerNormalization(rms_scaling=True)),
     "mask LSTM": lambda: call(line, lambda x: L.LSTM(5)(L.Masking()(x))),
     "mask GRU sequences": lambda: call(line, lambda x: L.GRU(5, return_sequences=True)(L.Masking()(x))),
     "mask LSTM backwards": lambda: call(line, lambda x: L.LSTM(5, return_sequences=True, go_backwards=True)(

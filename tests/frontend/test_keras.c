@@ -38,6 +38,7 @@ static const struct {
 	{ MODEL(INPUT("[1,6]") LAYER("Activation", ",\"activation\":\"glu\"")), { "f32[1,3]", "sigmoid(" } },
 	{ MODEL(INPUT("[1,6]") LAYER("Activation", ",\"activation\":\"sparsemax\"")), { "top_k(", "scan(" } },
 	{ MODEL(INPUT("[1,6]") LAYER("TFOpLambda", ",\"function\":\"nn.relu6\"")), { "clip(x) hi=6 lo=0" } },
+	{ MODEL(INPUT("[1,6]") LAYER("LayerNormalization", ",\"rms_scaling\":true")), { "div(x, y.sqrt)", "y.gamma" } },
 	/* the words of version 1 */
 	{ MODEL(INPUT("[1,8,8,3]") LAYER("Convolution2D",
 		  ",\"nb_filter\":4,\"nb_row\":3,\"nb_col\":5,\"subsample\":[2,1],\"border_mode\":\"same\""

@@ -77,10 +77,10 @@ static Shape dims_of(const Shape *s, const int64_t *axes, int n)
 	return out;
 }
 
-/* x / sqrt(mean of x^2 + epsilon) */
-static int by_square(Visit *v, int x, const int64_t *axes, int n, double epsilon)
+/* x / sqrt(mean of d^2 + epsilon) */
+static int by_square(Visit *v, int x, int d, const int64_t *axes, int n, double epsilon)
 {
-	int square = node_reduce(v, OP_reduce_mean, node_each2(v, OP_mul, x, x), axes, n, true);
+	int square = node_reduce(v, OP_reduce_mean, node_each2(v, OP_mul, d, d), axes, n, true);
 	int root = node_each1(v, OP_sqrt, node_each2(v, OP_add, square, node_number(v, F32, epsilon)));
 	return node_each2(v, OP_div, x, root);
 }
@@ -92,13 +92,12 @@ static void import_layer_norm(Visit *v)
 	int64_t axes[DAG_MAX_RANK];
 	int n = read_axes(v, s.rank, axes);
 	double epsilon = node_attr_size(v, "epsilon", 1e-3);
-	if (node_attr_flag(v, "rms_scaling", false))
-		node_fail(v, ERR_UNSUPPORTED, "its setting rms_scaling is not supported");
+	bool rms = node_attr_flag(v, "rms_scaling", false);
 	if (!node_ok(v))
 		return;
 	Shape w = dims_of(&s, axes, n);
 	int centred = node_each2(v, OP_sub, x, node_reduce(v, OP_reduce_mean, x, axes, n, true));
-	int y = by_square(v, centred, axes, n, epsilon);
+	int y = by_square(v, rms ? x : centred, centred, axes, n, epsilon);
 	if (keras_has_weight(v, "gamma"))
 		y = node_each2(v, OP_mul, y, along(v, keras_weight(v, "gamma", w), axes, n, s.rank));
 	if (keras_has_weight(v, "beta"))
@@ -112,7 +111,7 @@ static void import_rms_norm(Visit *v)
 	Shape s = node_val(v, x)->shape;
 	int64_t axes[DAG_MAX_RANK];
 	int n = read_axes(v, s.rank, axes);
-	int y = by_square(v, x, axes, n, node_attr_size(v, "epsilon", 1e-6));
+	int y = by_square(v, x, x, axes, n, node_attr_size(v, "epsilon", 1e-6));
 	if (node_ok(v))
 		node_set(
 			v, 0, node_each2(v, OP_mul, y, along(v, keras_weight(v, "scale", dims_of(&s, axes, n)), axes, n, s.rank)));
@@ -150,7 +149,7 @@ static void import_group_norm(Visit *v)
 	int64_t two = 2, one = 1;
 	y = node_reshape(v, y, cut);
 	y = node_call2(v, OP_sub, y, node_reduce(v, OP_reduce_mean, y, &two, 1, true));
-	y = node_reshape(v, by_square(v, y, &two, 1, epsilon), s);
+	y = node_reshape(v, by_square(v, y, y, &two, 1, epsilon), s);
 	Shape w = shape_of(1, &s.dim[1]);
 	if (keras_has_weight(v, "gamma"))
 		y = node_call2(v, OP_mul, y, along(v, keras_weight(v, "gamma", w), &one, 1, rank));

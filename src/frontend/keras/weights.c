@@ -56,7 +56,9 @@ static bool is_on(const KerasLayer *l, const char *flag)
 {
 	static const char *const usual[] = { "use_bias", "scale", "center" };
 	bool without = flag[0] == '!', concat = flag[0] == '=';
-	const Json *at = json_find(l->config, flag + (without || concat));
+	const Json *at = json_find(l->config, flag + (without || concat)), *rms = json_find(l->config, "rms_scaling");
+	if (rms != NULL && rms->kind == JV_BOOL && rms->truth) /* of LayerNormalization: it scales, and does not centre */
+		return strcmp(flag, "scale") == 0;
 	if (without)
 		return at == NULL || at->kind == JV_NULL;
 	if (concat)
