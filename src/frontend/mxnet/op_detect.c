@@ -4,6 +4,7 @@
  * are hidden or not valid are -1 there.
  */
 #include "frontend/mxnet/rows.h"
+#include "frontend/node/boxes.h"
 #include "frontend/node/roi_align.h"
 
 #include <math.h>
@@ -57,97 +58,6 @@ static int with(Visit *v, int op, int x, double number)
 	return node_with_number(v, op, x, number);
 }
 
-/* Column k of the last dimension, which stays as 1. */
-static int column(Visit *v, int x, int64_t k)
-{
-	return node_slice(v, x, node_val(v, x)->shape.rank - 1, k, 1);
-}
-
-/* The four columns of boxes [batch, n, 4]: left, top, right, bottom. */
-typedef struct Corners {
-	int at[4];
-} Corners;
-
-static Corners corners_of(Visit *v, int boxes, bool centre)
-{
-	Corners c;
-	for (int k = 0; k < 4; k++)
-		c.at[k] = column(v, boxes, k);
-	for (int k = 0; k < 2 && centre; k++) {
-		int middle = c.at[k], half = with(v, OP_mul, c.at[2 + k], 0.5);
-		c.at[k] = node_call2(v, OP_sub, middle, half);
-		c.at[2 + k] = node_call2(v, OP_add, middle, half);
-	}
-	return c;
-}
-
-/* [batch, n, 1] -> [batch, 1, n] */
-static int turned(Visit *v, int x)
-{
-	const int64_t *d = node_val(v, x)->shape.dim;
-	return node_view(v, x, 3, (int64_t[]){ d[0], 1, d[1] });
-}
-
-static int length(Visit *v, int from, int to)
-{
-	return with(v, OP_maximum, node_call2(v, OP_sub, to, from), 0);
-}
-
-/* The common area over that of both, [batch, n, m]; 0 where both have none. */
-static int overlap(Visit *v, const Corners *a, const Corners *b)
-{
-	int common = DAG_NONE, area_a = DAG_NONE, area_b = DAG_NONE;
-	for (int k = 0; k < 2; k++) {
-		int other_from = turned(v, b->at[k]), other_to = turned(v, b->at[2 + k]);
-		int from = node_call2(v, OP_maximum, a->at[k], other_from);
-		int to = node_call2(v, OP_minimum, a->at[2 + k], other_to), line = length(v, from, to);
-		int side_a = length(v, a->at[k], a->at[2 + k]), side_b = length(v, other_from, other_to);
-		common = k == 0 ? line : node_call2(v, OP_mul, common, line);
-		area_a = k == 0 ? side_a : node_call2(v, OP_mul, area_a, side_a);
-		area_b = k == 0 ? side_b : node_call2(v, OP_mul, area_b, side_b);
-	}
-	int all = node_call2(v, OP_sub, node_call2(v, OP_add, area_a, area_b), common);
-	int none = with(v, OP_less_equal, all, 0);
-	int y = node_call2(v, OP_div, common, node_where(v, none, node_number(v, F32, 1), all));
-	return node_where(v, none, node_number(v, F32, 0), y);
-}
-
-/* Rows of x [batch, n, ..] in another order, places [batch, k]. */
-static int reorder(Visit *v, int x, int places)
-{
-	Attr attr[] = { attr_int("axis", 1), attr_int("batch", 1) };
-	int in[] = { x, places };
-	return node_call(v, OP_gather, in, 2, attr, 2);
-}
-
-/* Places [batch, k] of the k largest of keys [batch, n], equal ones in their order. */
-static int order(Visit *v, int keys, int64_t k)
-{
-	Attr attr[] = { attr_int("axis", 1), attr_int("k", k) };
-	return node_result(v, node_call(v, OP_top_k, &keys, 1, attr, 2), 1);
-}
-
-typedef struct Suppression {
-	double limit;
-	bool least;    /* an overlap of the limit hides */
-	bool all;      /* boxes of other classes, too */
-	int id, valid; /* [batch, k, 1], ordered; id DAG_NONE: one class */
-} Suppression;
-
-/* Which of ordered boxes stay: bool[batch, k, 1]. */
-static int suppress(Visit *v, const Suppression *s, const Corners *boxes)
-{
-	int limit = node_number(v, F32, s->limit), share = overlap(v, boxes, boxes);
-	int hides = node_call2(v, s->least ? OP_less_equal : OP_less, limit, share);
-	if (!s->all && s->id != DAG_NONE)
-		hides = node_call2(v, OP_bit_and, hides, node_call2(v, OP_equal, s->id, turned(v, s->id)));
-	hides = node_call2(v, OP_bit_and, hides, s->valid);
-	int stay = node_call1(v, OP_suppress, hides);
-	const int64_t *d = node_val(v, stay)->shape.dim;
-	stay = node_view(v, stay, 3, (int64_t[]){ d[0], d[1], 1 });
-	return node_call2(v, OP_bit_and, stay, s->valid);
-}
-
 /* Rows behind those of x [batch, k, width] up to n, all -1. */
 static int fill_up(Visit *v, int x, int64_t n)
 {
@@ -172,12 +82,12 @@ static int decode(Visit *v, int offsets, int anchors, const double *variance, bo
 	const int64_t n = node_val(v, anchors)->shape.dim[1];
 	int64_t batch = node_val(v, offsets)->shape.dim[0];
 	int by = node_view(v, offsets, 3, (int64_t[]){ batch, n, 4 }), side[4];
-	Corners a = corners_of(v, anchors, false);
+	Corners a = node_corners(v, anchors, false);
 	for (int k = 0; k < 2; k++) {
 		int size = node_call2(v, OP_sub, a.at[2 + k], a.at[k]);
 		int middle = with(v, OP_mul, node_call2(v, OP_add, a.at[k], a.at[2 + k]), 0.5);
-		int shift = node_call2(v, OP_mul, with(v, OP_mul, column(v, by, k), variance[k]), size);
-		int grow = node_call1(v, OP_exp, with(v, OP_mul, column(v, by, 2 + k), variance[2 + k]));
+		int shift = node_call2(v, OP_mul, with(v, OP_mul, node_column(v, by, k), variance[k]), size);
+		int grow = node_call1(v, OP_exp, with(v, OP_mul, node_column(v, by, 2 + k), variance[2 + k]));
 		int half = with(v, OP_mul, node_call2(v, OP_mul, grow, size), 0.5);
 		middle = node_call2(v, OP_add, middle, shift);
 		side[k] = node_call2(v, OP_sub, middle, half);
@@ -228,13 +138,13 @@ static void import_detection(Visit *v)
 	int columns[] = { node_view(v, id, 3, each), node_view(v, score, 3, each),
 		decode(v, node_value(v, 1), node_value(v, 2), variance, clip),
 		node_cast(v, node_view(v, valid, 3, each), F32) };
-	int rows = reorder(v, node_concat(v, columns, 4, 2), order(v, keys, k));
-	int there = with(v, OP_less, node_call1(v, OP_neg, column(v, rows, 6)), -0.5), minus = node_number(v, F32, -1);
-	int first = column(v, rows, 0), box = node_slice(v, rows, 2, 2, 4);
+	int rows = node_reorder(v, node_concat(v, columns, 4, 2), node_order_of(v, keys, k));
+	int there = with(v, OP_less, node_call1(v, OP_neg, node_column(v, rows, 6)), -0.5), minus = node_number(v, F32, -1);
+	int first = node_column(v, rows, 0), box = node_slice(v, rows, 2, 2, 4);
 	if (suppresses) {
 		Suppression s = { .limit = limit, .least = true, .all = all, .id = first, .valid = there };
-		Corners c = corners_of(v, box, false);
-		first = node_where(v, suppress(v, &s, &c), first, minus);
+		Corners c = node_corners(v, box, false);
+		first = node_where(v, node_suppress(v, &s, &c), first, minus);
 	}
 	int out[] = { first, node_slice(v, rows, 2, 1, 5) };
 	node_set(v, 0, fill_up(v, node_where(v, there, node_concat(v, out, 2, 2), minus), n));
@@ -269,20 +179,21 @@ static void import_box_nms(Visit *v)
 		return;
 	int64_t batch = shape_product(&it->shape, 0, rank - 2), flat[] = { batch, n };
 	int x = node_view(v, node_value(v, 0), 3, (int64_t[]){ batch, n, width }), minus = node_number(v, F32, -1);
-	int value = column(v, x, score), valid = node_call2(v, OP_less, node_number(v, F32, least), value);
+	int value = node_column(v, x, score), valid = node_call2(v, OP_less, node_number(v, F32, least), value);
 	if (id >= 0 && background >= 0) {
-		int here = with(v, OP_equal, column(v, x, id), (double)background);
+		int here = with(v, OP_equal, node_column(v, x, id), (double)background);
 		valid = node_call2(v, OP_bit_and, valid, node_call1(v, OP_bit_not, here));
 	}
 	int keys = node_view(v, node_where(v, valid, value, node_number(v, F32, -INFINITY)), 2, flat),
-		places = order(v, keys, k);
-	int rows = reorder(v, x, places), there = reorder(v, node_cast(v, valid, F32), places);
-	Suppression s = {
-		.limit = limit, .all = all, .id = id >= 0 ? column(v, rows, id) : DAG_NONE, .valid = with(v, OP_equal, there, 1)
-	};
-	Corners c = corners_of(v, node_slice(v, rows, 2, first, 4), !in);
-	int stay = suppress(v, &s, &c);
-	int again = order(v, node_view(v, node_cast(v, stay, F32), 2, (int64_t[]){ batch, k }), k);
+		places = node_order_of(v, keys, k);
+	int rows = node_reorder(v, x, places), there = node_reorder(v, node_cast(v, valid, F32), places);
+	Suppression s = { .limit = limit,
+		.all = all,
+		.id = id >= 0 ? node_column(v, rows, id) : DAG_NONE,
+		.valid = with(v, OP_equal, there, 1) };
+	Corners c = node_corners(v, node_slice(v, rows, 2, first, 4), !in);
+	int stay = node_suppress(v, &s, &c);
+	int again = node_order_of(v, node_view(v, node_cast(v, stay, F32), 2, (int64_t[]){ batch, k }), k);
 	if (in != out) { /* the other form of boxes */
 		int part[6], np = 0;
 		if (first > 0)
@@ -296,7 +207,7 @@ static void import_box_nms(Visit *v)
 			part[np++] = node_slice(v, rows, 2, first + 4, width - first - 4);
 		rows = node_concat(v, part, np, 2);
 	}
-	rows = reorder(v, node_where(v, stay, rows, minus), again);
+	rows = node_reorder(v, node_where(v, stay, rows, minus), again);
 	node_set(v, 0, node_reshape(v, fill_up(v, rows, n), it->shape));
 }
 
@@ -312,14 +223,14 @@ static void import_box_iou(Visit *v)
 	if (!node_ok(v))
 		return;
 	int64_t m = shape_product(&a->shape, 0, ra - 1), n = shape_product(&b->shape, 0, rb - 1);
-	Corners x = corners_of(v, node_view(v, node_value(v, 0), 3, (int64_t[]){ 1, m, 4 }), !corner);
-	Corners y = corners_of(v, node_view(v, node_value(v, 1), 3, (int64_t[]){ 1, n, 4 }), !corner);
+	Corners x = node_corners(v, node_view(v, node_value(v, 0), 3, (int64_t[]){ 1, m, 4 }), !corner);
+	Corners y = node_corners(v, node_view(v, node_value(v, 1), 3, (int64_t[]){ 1, n, 4 }), !corner);
 	Shape s = { 0 };
 	for (int k = 0; k < ra - 1; k++)
 		s.dim[s.rank++] = a->shape.dim[k];
 	for (int k = 0; k < rb - 1; k++)
 		s.dim[s.rank++] = b->shape.dim[k];
-	node_set(v, 0, node_reshape(v, overlap(v, &x, &y), s));
+	node_set(v, 0, node_reshape(v, node_overlap(v, &x, &y), s));
 }
 
 /* Regions are rows of an image's number and four places; a region of no image (-1) is zeros. */
