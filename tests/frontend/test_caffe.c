@@ -96,7 +96,7 @@ START_TEST(pools_as_caffe_has_them)
 		const char *text = arena_printf(a,
 			"input: 'data' input_dim: [1, 1, %d, %d]\n"
 			"layer { name: 'p' type: 'Pooling' bottom: 'data' top: 'p' pooling_param { pool: %s kernel_size: %d "
-		    "stride: %d "
+			"stride: %d "
 			"pad: %d %s } }",
 			size, size, mean ? "AVE" : "MAX", kernel, stride, pad, pools[_i].floor ? "round_mode: FLOOR" : "");
 		const float *y = run_net(a, text, x, &d);
@@ -194,32 +194,39 @@ END_TEST
  */
 START_TEST(networks_of_before_2014)
 {
-	static const char oldest[] =
-		INPUT("1,2,6,6") "layers { layer { name: 'p1' type: 'padding' pad: 2 } bottom: 'data' top: 'p1' }"
-		"layers { layer { name: 'c' type: 'conv' num_output: 4 kernelsize: 3 stride: 2 group: 2 biasterm: false"
-		" weight_filler { type: 'gaussian' std: 0.01 } blobs_lr: 1. weight_decay: 0. } bottom: 'p1' top: 'c' }"
-		"layers { layer { name: 'r' type: 'relu' } bottom: 'c' top: 'c' }"
-		"layers { layer { name: 'n' type: 'lrn' local_size: 3 alpha: 0.5 beta: 0.5 k: 2. } bottom: 'c' top: 'n' }"
-		"layers { layer { name: 'p2' type: 'padding' pad: 1 } bottom: 'n' top: 'p2' }"
-		"layers { layer { name: 'm' type: 'pool' pool: AVE kernelsize: 3 stride: 2 } bottom: 'p2' top: 'm' }"
-		"layers { layer { name: 'q' type: 'pool' pool: MAX kernelsize: 2 stride: 2 pad: 1 } bottom: 'n' top: 'q' }"
-		"layers { layer { name: 'k' type: 'concat' concat_dim: 1 } bottom: 'm' bottom: 'q' top: 'k' }"
-		"layers { layer { name: 'f' type: 'flatten' } bottom: 'k' top: 'f' }"
-		"layers { layer { name: 'o' type: 'dropout' dropout_ratio: 0.5 } bottom: 'f' top: 'f' }"
-		"layers { layer { name: 'i' type: 'innerproduct' num_output: 3 } bottom: 'f' top: 'i' }"
-		"layers { layer { name: 's' type: 'softmax' } bottom: 'i' top: 's' }";
-	static const char now[] =
-		INPUT("1,2,6,6") "layer { name: 'c' type: 'Convolution' bottom: 'data' top: 'c' convolution_param {"
-		" num_output: 4 kernel_size: 3 stride: 2 group: 2 pad: 2 bias_term: false } }"
-		"layer { name: 'r' type: 'ReLU' bottom: 'c' top: 'c' }"
-		"layer { name: 'n' type: 'LRN' bottom: 'c' top: 'n' lrn_param { local_size: 3 alpha: 0.5 beta: 0.5 k: 2 } }"
-		"layer { name: 'm' type: 'Pooling' bottom: 'n' top: 'm' pooling_param { pool: AVE kernel_size: 3 stride: 2"
-		" pad: 1 } }"
-		"layer { name: 'q' type: 'Pooling' bottom: 'n' top: 'q' pooling_param { kernel_size: 2 stride: 2 pad: 1 } }"
-		"layer { name: 'k' type: 'Concat' bottom: 'm' bottom: 'q' top: 'k' }"
-		"layer { name: 'f' type: 'Flatten' bottom: 'k' top: 'f' }"
-		"layer { name: 'i' type: 'InnerProduct' bottom: 'f' top: 'i' inner_product_param { num_output: 3 } }"
-		"layer { name: 's' type: 'Softmax' bottom: 'i' top: 's' }";
+	static const char oldest[] = INPUT(
+		"1,2,6,6") "layers { layer { name: 'p1' type: 'padding' pad: 2 } bottom: 'data' top: 'p1' }"
+				   "layers { layer { name: 'c' type: 'conv' num_output: 4 kernelsize: 3 stride: 2 group: 2 biasterm: "
+	               "false"
+				   " weight_filler { type: 'gaussian' std: 0.01 } blobs_lr: 1. weight_decay: 0. } bottom: 'p1' top: "
+	               "'c' }"
+				   "layers { layer { name: 'r' type: 'relu' } bottom: 'c' top: 'c' }"
+				   "layers { layer { name: 'n' type: 'lrn' local_size: 3 alpha: 0.5 beta: 0.5 k: 2. } bottom: 'c' top: "
+	               "'n' }"
+				   "layers { layer { name: 'p2' type: 'padding' pad: 1 } bottom: 'n' top: 'p2' }"
+				   "layers { layer { name: 'm' type: 'pool' pool: AVE kernelsize: 3 stride: 2 } bottom: 'p2' top: 'm' }"
+				   "layers { layer { name: 'q' type: 'pool' pool: MAX kernelsize: 2 stride: 2 pad: 1 } bottom: 'n' "
+	               "top: 'q' }"
+				   "layers { layer { name: 'k' type: 'concat' concat_dim: 1 } bottom: 'm' bottom: 'q' top: 'k' }"
+				   "layers { layer { name: 'f' type: 'flatten' } bottom: 'k' top: 'f' }"
+				   "layers { layer { name: 'o' type: 'dropout' dropout_ratio: 0.5 } bottom: 'f' top: 'f' }"
+				   "layers { layer { name: 'i' type: 'innerproduct' num_output: 3 } bottom: 'f' top: 'i' }"
+				   "layers { layer { name: 's' type: 'softmax' } bottom: 'i' top: 's' }";
+	static const char now[] = INPUT(
+		"1,2,6,6") "layer { name: 'c' type: 'Convolution' bottom: 'data' top: 'c' convolution_param {"
+				   " num_output: 4 kernel_size: 3 stride: 2 group: 2 pad: 2 bias_term: false } }"
+				   "layer { name: 'r' type: 'ReLU' bottom: 'c' top: 'c' }"
+				   "layer { name: 'n' type: 'LRN' bottom: 'c' top: 'n' lrn_param { local_size: 3 alpha: 0.5 beta: 0.5 "
+	               "k: 2 } }"
+				   "layer { name: 'm' type: 'Pooling' bottom: 'n' top: 'm' pooling_param { pool: AVE kernel_size: 3 "
+	               "stride: 2"
+				   " pad: 1 } }"
+				   "layer { name: 'q' type: 'Pooling' bottom: 'n' top: 'q' pooling_param { kernel_size: 2 stride: 2 "
+	               "pad: 1 } }"
+				   "layer { name: 'k' type: 'Concat' bottom: 'm' bottom: 'q' top: 'k' }"
+				   "layer { name: 'f' type: 'Flatten' bottom: 'k' top: 'f' }"
+				   "layer { name: 'i' type: 'InnerProduct' bottom: 'f' top: 'i' inner_product_param { num_output: 3 } }"
+				   "layer { name: 's' type: 'Softmax' bottom: 'i' top: 's' }";
 	enum { CONV = 1, INNER = 10, N_CONV = 36, N_INNER = 3 * 72 };
 	Arena *a = arena_new();
 	Dag *d;
@@ -249,6 +256,36 @@ START_TEST(networks_of_before_2014)
 	for (int k = 0; k < 3; k++)
 		ck_assert_float_eq(((const float *)out[0])[k], z[k]);
 	ck_assert_float_ne(y[0], z[0]);
+	arena_free(a);
+}
+END_TEST
+
+/* Boxes at their priors: the second hides the first, and the place of the third row is empty. Offsets move one. */
+START_TEST(detections_are_chosen)
+{
+	static const char *const codes[] = { "CORNER", "CENTER_SIZE", "CORNER_SIZE" };
+	static const float score[] = { 0.5f, 0.5f, 0.2f, 0.8f, 0.4f, 0.6f };
+	static const float prior[] = { 0, 0, 1, 1, 0, 0, 0.9f, 1, 0.5f, 0.5f, 1, 1, 0.1f, 0.1f, 0.2f, 0.2f, 0.1f, 0.1f,
+		0.2f, 0.2f, 0.1f, 0.1f, 0.2f, 0.2f };
+	static const float offset[] = { 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0 };
+	Arena *a = arena_new();
+	Err err = { 0 };
+	Dag *d = load_net(a,
+		arena_printf(a,
+			"input: 'o' input_shape { dim: [1,12] } input: 's' input_shape { dim: [1,6] } input: 'p' input_shape {"
+			" dim: [1,2,12] } layer { name: 'd' type: 'DetectionOutput' bottom: 'o' bottom: 's' bottom: 'p' top: 'd'"
+			" detection_output_param { num_classes: 2 code_type: %s keep_top_k: 3 confidence_threshold: 0.1 visualize:"
+			" true nms_param { nms_threshold: 0.45 top_k: 9 } } }",
+			codes[_i]),
+		NULL, &err);
+	ck_assert_msg(d != NULL, "%s", err.text);
+	void **out = evaluate(a, d, (const void *const[]){ offset, score, prior }, &err);
+	ck_assert_msg(out != NULL, "%s", err.text);
+	float shift = _i == 0 ? 0.1f : 0.05f, right = _i == 1 ? 1.05f : 1;
+	const float want[] = { 0, 1, 0.8f, 0, 0, 0.9f, 1, 0, 1, 0.6f, 0.5f + shift, 0.5f, right, 1, -1, -1, -1, -1, -1, -1,
+		-1 };
+	for (int k = 0; k < LEN(want); k++)
+		ck_assert_float_eq_tol(((const float *)out[0])[k], want[k], 1e-6f);
 	arena_free(a);
 }
 END_TEST
@@ -468,7 +505,7 @@ END_TEST
 static const char whole[] =
 	"input: 'data' input_shape { dim: [1, 4, 6, 6] }\n"
 	"layer { name: 'c' type: 'Convolution' bottom: 'data' top: 'c' convolution_param { num_output: 4 kernel_size: 3 "
-    "pad: "
+	"pad: "
 	"1 group: 2 } }\n"
 	"layer { name: 'b' type: 'BatchNorm' bottom: 'c' top: 'c' }\n"
 	"layer { name: 's' type: 'Scale' bottom: 'c' top: 'c' scale_param { bias_term: true } }\n"
@@ -546,6 +583,7 @@ int main(void)
 	tcase_add_test(tc, batches_are_normalised_in_place);
 	tcase_add_loop_test(tc, products_in_old_and_new_files, 0, 4);
 	tcase_add_test(tc, networks_of_before_2014);
+	tcase_add_loop_test(tc, detections_are_chosen, 0, 3);
 	tcase_add_test(tc, a_model_without_its_text);
 	tcase_add_loop_test(tc, shapes_of_results, 0, LEN(shapes));
 	tcase_add_test(tc, layers_of_the_phase);

@@ -17,7 +17,8 @@ bool caffe_is_training_field(const char *path)
 		"multibox_loss_param", "detection_evaluate_param", "dropout_param", "loss_weight", "propagate_down", "blobs_lr",
 		"weight_decay", "blob_share_mode", "phase", "engine", "force_backward", "debug_info", "diff", "data_filler",
 		"weight_filler", "bias_filler", "filler", "scale_filler", "sigmoid_param", "tanh_param", "relu6_param",
-		"cudnn_convolution_algo_seeker", "batch_size", "new_height", "source", "mean_file", "crop_size" };
+		"cudnn_convolution_algo_seeker", "batch_size", "new_height", "source", "mean_file", "crop_size",
+		"save_output_param", "visualize", "visualize_threshold", "save_file" };
 	for (const char *at = path; at != NULL; at = strchr(at, '.') != NULL ? strchr(at, '.') + 1 : NULL)
 		for (size_t k = 0; k < sizeof parts / sizeof *parts; k++)
 			if (strlen(parts[k]) == strcspn(at, ".") && strncmp(at, parts[k], strlen(parts[k])) == 0)
