@@ -39,6 +39,8 @@ static const struct {
 	{ MODEL(INPUT("[1,6]") LAYER("Activation", ",\"activation\":\"sparsemax\"")), { "top_k(", "scan(" } },
 	{ MODEL(INPUT("[1,6]") LAYER("TFOpLambda", ",\"function\":\"nn.relu6\"")), { "clip(x) hi=6 lo=0" } },
 	{ MODEL(INPUT("[1,6]") LAYER("LayerNormalization", ",\"rms_scaling\":true")), { "div(x, y.sqrt)", "y.gamma" } },
+	{ MODEL(INPUT("[2,5,3]") LAYER("CuDNNGRU", ",\"units\":4")), { "linear_before_reset=1", "f32[12,3]" } },
+	{ MODEL(INPUT("[2,5,3]") LAYER("CuDNNLSTM", ",\"units\":4")), { "lstm(", "\"y.cell/bias\": f32[32]" } },
 	/* the words of version 1 */
 	{ MODEL(INPUT("[1,8,8,3]") LAYER("Convolution2D",
 		  ",\"nb_filter\":4,\"nb_row\":3,\"nb_col\":5,\"subsample\":[2,1],\"border_mode\":\"same\""

@@ -14,6 +14,7 @@ typedef struct Cell {
 	const Json *config;
 	const char *prefix; /* of its slots: "cell/", "0/cell/" */
 	int64_t units;
+	bool cudnn; /* its weights are cuDNN's */
 	bool backwards;
 } Cell;
 
@@ -45,10 +46,11 @@ static Cell cell_of(Visit *v, const char *op, const Json *config, const char *pr
 		const char *name;
 		int op;
 	} rows[] = { { "SimpleRNN", OP_rnn }, { "LSTM", OP_lstm }, { "GRU", OP_gru }, { "SimpleRNNCell", OP_rnn },
-		{ "LSTMCell", OP_lstm }, { "GRUCell", OP_gru } };
+		{ "LSTMCell", OP_lstm }, { "GRUCell", OP_gru }, { "CuDNNLSTM", OP_lstm }, { "CuDNNGRU", OP_gru } };
 	Cell c = { .config = config,
 		.prefix = prefix,
 		.units = (int64_t)keras_number(config, "units", 0),
+		.cudnn = strncmp(op, "CuDNN", 5) == 0,
 		.backwards = flag_in(config, "go_backwards", false) };
 	for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
 		if (strcmp(rows[k].name, op) == 0)
@@ -131,21 +133,44 @@ static int ordered(Visit *v, const Cell *c, int x, int axis)
 	return node_concat(v, part, 4, axis);
 }
 
+/* The kernel [n,gates*size], in which each gate's part is the row-major data of its transpose. */
+static int turned(Visit *v, const Cell *c, int w, int64_t n)
+{
+	static const int64_t turn[] = { 1, 0 };
+	int part[4];
+	for (int k = 0; k < c->gates && node_ok(v); k++) {
+		int one = node_slice(v, w, 1, k * c->units, c->units);
+		part[k] = node_transpose(v, node_view(v, one, 2, (int64_t[]){ c->units, n }), turn);
+	}
+	return node_ok(v) ? node_concat(v, part, c->gates, 1) : w;
+}
+
 /* One cell over x[T,N,I]; state: the first ones, DAG_NONE for zeros. */
 static Run run_cell(Visit *v, const Cell *c, int x, const int *state, int length)
 {
 	Run r = { DAG_NONE, { DAG_NONE, DAG_NONE } };
 	int64_t h = c->units, all = c->gates * h, turn[] = { 1, 0 }, in_size = node_val(v, x)->shape.dim[2];
 	bool biased = flag_in(c->config, "use_bias", true),
-		 after = c->op == OP_gru && flag_in(c->config, "reset_after", false);
+		 after = c->op == OP_gru && (c->cudnn || flag_in(c->config, "reset_after", false));
 	if (!node_ok(v))
 		return r;
 	int w = weight(v, c, "kernel", shape_of(2, (int64_t[]){ in_size, all }));
 	int u = weight(v, c, "recurrent", shape_of(2, (int64_t[]){ h, all })), b = DAG_NONE, own = DAG_NONE;
-	if (biased && !after) {
+	if (c->cudnn) {
+		w = turned(v, c, w, in_size);
+		u = turned(v, c, u, h);
+	}
+	if (c->cudnn && !after) { /* biases of input and state, one behind the other */
+		int64_t two = 2 * all;
+		int both = weight(v, c, "bias", shape_of(1, &two));
+		b = node_call2(v, OP_add, node_slice(v, both, 0, 0, all), node_slice(v, both, 0, all, all));
+	} else if (biased && !after) {
 		b = weight(v, c, "bias", shape_of(1, &all));
 	} else if (biased) { /* the state's bias is added before the reset gate: that of the candidate stays apart */
-		int two = weight(v, c, "bias", shape_of(2, (int64_t[]){ 2, all })), of_state = node_part(v, two, 1), part[2];
+		int64_t flat = 2 * all, rows[] = { 2, all };
+		int two = weight(v, c, "bias", c->cudnn ? shape_of(1, &flat) : shape_of(2, rows)), part[2];
+		two = node_view(v, two, 2, rows);
+		int of_state = node_part(v, two, 1);
 		b = node_part(v, two, 0);
 		part[0] = node_call2(v, OP_add, node_slice(v, b, 0, 0, 2 * h), node_slice(v, of_state, 0, 0, 2 * h));
 		part[1] = node_slice(v, b, 0, 2 * h, h);
@@ -402,6 +427,8 @@ const NodeRow keras_recurrent_rows[] = {
 	{ "SimpleRNN", 0, SETTINGS, import_named },
 	{ "LSTM", 0, SETTINGS, import_named },
 	{ "GRU", 0, SETTINGS, import_named },
+	{ "CuDNNLSTM", 0, SETTINGS, import_named },
+	{ "CuDNNGRU", 0, SETTINGS, import_named },
 	{ "RNN", 0, SETTINGS, import_rnn },
 	{ "Bidirectional", 0, SETTINGS, import_bidirectional },
 	{ NULL, 0, NULL, NULL },

@@ -41,6 +41,8 @@ static const struct {
 	{ "SimpleRNN", "cell/kernel cell/recurrent cell/bias:use_bias" },
 	{ "LSTM", "cell/kernel cell/recurrent cell/bias:use_bias" },
 	{ "GRU", "cell/kernel cell/recurrent cell/bias:use_bias" },
+	{ "CuDNNLSTM", "cell/kernel cell/recurrent cell/bias" },
+	{ "CuDNNGRU", "cell/kernel cell/recurrent cell/bias" },
 	{ "SimpleRNNCell", "kernel recurrent bias:use_bias" },
 	{ "LSTMCell", "kernel recurrent bias:use_bias" },
 	{ "GRUCell", "kernel recurrent bias:use_bias" },
