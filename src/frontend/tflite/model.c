@@ -377,7 +377,9 @@ bool tflite_read(Arena *a, Bytes file, TfliteFile *out, Err *err)
 		read_buffer(&r, &buffers, k, &r.buffer[k]);
 	r.nbuffer = buffers.n;
 	FlatVector graphs = flat_vector(f, &root, 2, 4);
-	if (ok(&r) && graphs.n == 0)
+	if (!ok(&r))
+		return false;
+	if (graphs.n == 0)
 		return fail(err, ERR_INPUT, NULL, "it has no subgraph");
 	out->n = graphs.n;
 	out->model = arena_array(a, TfliteModel, graphs.n);
