@@ -496,6 +496,8 @@ static Compiled *compile_limited(Lab *lab, int which)
 {
 	Err err = { 0 };
 	const char *text = limited_network(lab->arena, which);
+	if (which != LIMITED_DEVICE) /* what a limit refuses depends on it, and not on this machine */
+		lab->target.vector_bits = 512;
 	Dag *d = dag_parse(lab->arena, "m", text, strlen(text), &err);
 	for (size_t v = 0; d != NULL && v < d->value.n; v++)
 		if (d->value.at[v].kind == VALUE_CONST)
