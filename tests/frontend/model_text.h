@@ -8,6 +8,7 @@
  *	func com.example f a,b -> c           nodes up to `end`; @name: an attribute
  *	graph body i,x                        a subgraph up to `end`, which an attribute names: body=%body
  *	out y                                 of a subgraph also: out y f32 2,3
+ *	in s seq.f32 2,3                      a sequence; opt.f32: an optional; opt.seq.f32
  *
  * An input `-` is absent. Everything is written down as it stands: checking is the importer's work.
  */
@@ -65,6 +66,12 @@ static inline OnnxValueInfo mt_typed(ModelText *t, const char **s)
 	if (**s != ' ')
 		return v;
 	OnnxType *type = arena_new_of(t->arena, OnnxType);
+	v.type = type;
+	for (++*s; strncmp(*s, "seq.", 4) == 0 || strncmp(*s, "opt.", 4) == 0; *s += 4) {
+		OnnxTypeOf *of = arena_new_of(t->arena, OnnxTypeOf);
+		*(**s == 's' ? &type->sequence_type : &type->optional_type) = of;
+		type = of->elem_type = arena_new_of(t->arena, OnnxType);
+	}
 	type->tensor_type = arena_new_of(t->arena, OnnxTensorType);
 	type->tensor_type->elem_type = onnx_type_to(mt_type(mt_word(t, s, " \n")));
 	OnnxShape *shape = arena_new_of(t->arena, OnnxShape);
@@ -80,7 +87,6 @@ static inline OnnxValueInfo mt_typed(ModelText *t, const char **s)
 		dims += *dims == ',';
 	}
 	type->tensor_type->shape = shape;
-	v.type = type;
 	return v;
 }
 

@@ -50,6 +50,9 @@ static const struct {
 } incomplete[] = {
 	{ "opset 13\nin x f32 2,3,H,4\nnode Relu x -> y\nout y\n", "shape",
 		"dimension 3 of input 'x' is not known: give numbers for the names in x=2,3,H,4" },
+	{ "opset 18\nin s opt.seq.f32 2\nnode SequenceLength s -> y\nout y\n", "shape",
+		"input 's' of node 'y' (SequenceLength) is a sequence: give the shape of each element, as in s.0=1,3 and "
+		"s.1=1,3" },
 	{ "opset 13\nin x f32 2,3\nin s i64 1\nnode Reshape x,s -> y\nout y\n", NULL,
 		"its input 's' must be known when the model is compiled: bind 's' to a constant if it is the same in each run, "
 		"else end the model before this node" },
@@ -122,6 +125,39 @@ START_TEST(sequences_get_numbers)
 			ck_assert(strstr(err.place, rows[k].field) != NULL);
 		arena_free(a);
 	}
+}
+END_TEST
+
+/* A sequence has the elements whose shapes, or constants, are given. */
+START_TEST(sequences_are_given)
+{
+	static const char model[] = "opset 18\nin s seq.f32 N\nin k i64 \nnode SequenceAt s,k -> y\n"
+								"node SequenceErase s -> t\nout y\nout t\n";
+	static const float two[] = { 1, 2 };
+	int64_t one = 1;
+	ShapeArg shapes[] = { { "s.2", { 1, { 4 } } }, { "s.1", { 1, { 3 } } }, { "s.0", { 2, { 3, 1 } } } };
+	BindArg bind[] = { { .name = "k", .type = I64, .data = &one },
+		{ .name = "s.0", .type = F32, .shape = { 1, { 2 } }, .data = two } };
+	Arena *a = arena_new();
+	Err err = { 0 };
+	ModelArgs args = { .shape = shapes, .nshape = 2, .bind = bind, .nbind = 2 };
+	Dag *d = load_text(a, model, &args, &err);
+	ck_assert_msg(d != NULL, "%s", err.text);
+	ck_assert_uint_eq(d->input.n, 2);
+	ck_assert(strstr(dag_str(a, d), "t.0: f32[2]") != NULL);
+	ck_assert(strstr(dag_str(a, d), "t.1: f32[3] = identity(s.1)") != NULL);
+	args.nbind = 1;
+	ck_assert_ptr_null(load_text(a, model, &args, &err));
+	ck_assert(strstr(err.text, "a sequence with an element 2, but no shape of its element 's.0' is given") != NULL);
+	args.nshape = 3;
+	err = (Err){ 0 };
+	ck_assert_ptr_null(load_text(a, model, &args, &err));
+	ck_assert(strstr(err.text, "input 's.0' is given 2 dimensions where the model has 1") != NULL);
+	shapes[0].name = "s";
+	err = (Err){ 0 };
+	ck_assert_ptr_null(load_text(a, model, &args, &err));
+	ck_assert(strstr(err.text, "the model has no input 's'; it has: s.0, k") != NULL);
+	arena_free(a);
 }
 END_TEST
 
@@ -218,6 +254,7 @@ int main(void)
 	tcase_add_loop_test(tc, incomplete_models_name_the_field, 0, LEN(incomplete));
 	tcase_add_test(tc, symbols_get_numbers);
 	tcase_add_test(tc, sequences_get_numbers);
+	tcase_add_test(tc, sequences_are_given);
 	tcase_add_test(tc, inputs_are_bound);
 	tcase_add_loop_test(tc, wrong_arguments, 0, LEN(wrong_args));
 	tcase_add_test(tc, damaged_models);

@@ -78,8 +78,9 @@ typedef struct NodeValue {
 	const char *reads; /* a result: the value that it is, where that has another name; else NULL */
 	DType type;
 	int64_t code; /* as of NodeTensor */
-	const char *refused; /* why an input cannot be one: "is a sequence; dlc takes tensors only" */
+	const char *refused; /* why an input cannot be one: "is a map; dlc takes tensors only" */
 	ErrCode refusal;
+	bool sequence; /* of tensors of this type: they are the inputs NAME.0, NAME.1, .., or such results */
 	bool shaped; /* its dimensions are declared */
 	const NodeDim *dim;
 	size_t ndim;

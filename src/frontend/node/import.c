@@ -32,7 +32,7 @@ static bool add_output(Import *im, Item *it, const char *name, const Names *resu
 	return true;
 }
 
-static void compare_output(Import *im, const NodeValue *v, const Item *it)
+static void compare_output(Import *im, const NodeValue *v, const char *name, const Item *it)
 {
 	if (!v->shaped || im->args->nshape > 0 || im->args->batch > 0)
 		return;
@@ -41,7 +41,7 @@ static void compare_output(Import *im, const NodeValue *v, const Item *it)
 	for (int k = 0; same_shape && k < it->shape.rank; k++)
 		same_shape = v->dim[k].open || v->dim[k].size == it->shape.dim[k];
 	if (!same_shape)
-		import_note(im, "result '%s' has the shape %s, which is not what the file declares", v->name,
+		import_note(im, "result '%s' has the shape %s, which is not what the file declares", name,
 			shape_str(it->shape, text));
 }
 
@@ -56,27 +56,61 @@ static const char *maker_of(Import *im, const NodeGraph *g, const char *name)
 	return "";
 }
 
+/* A result of the Dag: one that the file declares, or an element of a sequence. */
+typedef struct Result {
+	const char *name;
+	const NodeValue *declared;
+	Item *item;
+} Result;
+
+typedef VEC(Result) Results;
+
+/* A tensor, or the elements of a sequence as NAME.0, NAME.1, .. */
+static bool list_result(Import *im, const NodeGraph *g, const NodeValue *v, Item *it, Names *names, Results *out)
+{
+	bool sequence = it->kind == ITEM_SEQUENCE;
+	if (sequence && it->n == 0)
+		import_note(im, "the result '%s' is an empty sequence, which gives no results", v->name);
+	for (int k = 0; k < (sequence ? it->n : 1); k++) {
+		Result r = { v->name, v, sequence ? it->list[k] : it };
+		if (sequence)
+			r.name = arena_printf(im->arena, "%s.%d", v->name, k);
+		if (r.item->kind != ITEM_TENSOR && r.item->kind != ITEM_FLOAT8)
+			return import_refuse(im, ERR_UNSUPPORTED, "the model's result '%s'%s is %s; dlc gives tensors only", r.name,
+				maker_of(im, g, v->name), item_kind_name(r.item->kind));
+		if (sequence && (names_taken(im->own, r.name) || names_taken(names, r.name)))
+			return import_refuse(im, ERR_UNSUPPORTED,
+				"an element of the result '%s' is called '%s', but the model has another value of that name", v->name,
+				r.name);
+		names_bind(names, r.name, 0);
+		vec_push(im->arena, out, r);
+	}
+	return true;
+}
+
 static bool read_outputs(Import *im, const Frame *f, const NodeGraph *g)
 {
-	if (g->nout == 0)
-		return import_refuse(im, ERR_INPUT, "the model has no results");
-	Names *seen = names_new(im->arena), *results = names_new(im->arena);
-	for (size_t k = 0; k < g->nout; k++)
-		names_bind(results, g->out[k].name, 0);
+	Names *declared = names_new(im->arena), *names = names_new(im->arena), *seen = names_new(im->arena);
+	Results results = { 0 };
 	for (size_t k = 0; k < g->nout; k++) {
 		const char *name = g->out[k].name;
 		Item *it = import_lookup(im, f, g->out[k].reads != NULL ? g->out[k].reads : name);
 		if (it == NULL)
 			return import_refuse(im, ERR_INPUT, "no node computes the model's result '%s'", name);
-		if (names_find(seen, name) >= 0)
+		if (names_find(declared, name) >= 0)
 			return import_refuse(im, ERR_INPUT, "the result '%s' is listed twice", name);
-		if (it->kind != ITEM_TENSOR && it->kind != ITEM_FLOAT8)
-			return import_refuse(im, ERR_UNSUPPORTED, "the model's result '%s'%s is %s; dlc gives tensors only", name,
-				maker_of(im, g, name), item_kind_name(it->kind));
-		compare_output(im, &g->out[k], it);
-		if (!add_output(im, it, name, results, seen))
+		names_bind(declared, name, 0);
+		if (!list_result(im, g, &g->out[k], it, names, &results))
 			return false;
-		names_bind(seen, name, 0);
+	}
+	if (results.n == 0)
+		return import_refuse(im, ERR_INPUT, "the model has no results");
+	for (size_t k = 0; k < results.n; k++) {
+		Result *r = &results.at[k];
+		compare_output(im, r->declared, r->name, r->item);
+		if (!add_output(im, r->item, r->name, names, seen))
+			return false;
+		names_bind(seen, r->name, 0);
 	}
 	return true;
 }

@@ -215,11 +215,55 @@ static const char *reader_of(Import *im, const char *name)
 	return "";
 }
 
+/* The place in a sequence of the input "NAME.place"; -1: the name is not of that form. */
+static int64_t element_place(const NodeValue *v, const char *name)
+{
+	size_t n = strlen(v->name);
+	int64_t k;
+	bool is = v->sequence && strncmp(name, v->name, n) == 0 && name[n] == '.' &&
+		text_to_int(name + n + 1, 0, INT32_MAX, &k);
+	return is ? k : -1;
+}
+
+/* A sequence has as many elements as are given a shape or a constant: each is an input of its own. */
+static bool import_sequence(Import *im, const Frame *f, const NodeValue *v)
+{
+	const ModelArgs *args = im->args;
+	int64_t most = -1, place;
+	for (int k = 0; k < args->nshape + args->nbind; k++) {
+		place = element_place(v, k < args->nshape ? args->shape[k].name : args->bind[k - args->nshape].name);
+		most = place > most ? place : most;
+	}
+	if (most < 0)
+		return fail(&im->err, ERR_INPUT, "shape",
+			"input '%s'%s is a sequence: give the shape of each element, as in %s.0=1,3 and %s.1=1,3", v->name,
+			reader_of(im, v->name), v->name, v->name);
+	Item *it = arena_new_of(im->arena, Item);
+	*it = (Item){ .name = v->name, .kind = ITEM_SEQUENCE, .value = DAG_NONE };
+	it->list = arena_array(im->arena, Item *, args->nshape + args->nbind);
+	for (; it->n <= most; it->n++) {
+		NodeValue e = *v;
+		e.name = arena_printf(im->arena, "%s.%d", v->name, it->n);
+		e.sequence = false;
+		if (shape_arg(im, e.name) == NULL && bind_arg(im, e.name) == NULL)
+			return fail(&im->err, ERR_INPUT, "shape",
+				"input '%s' is a sequence with an element %lld, but no shape of its element '%s' is given", v->name,
+				(long long)most, e.name);
+		names_bind(im->own, e.name, 0);
+		if (!import_input(im, f, &e))
+			return false;
+		it->list[it->n] = import_lookup(im, f, e.name);
+	}
+	return import_define(im, f, v->name, it);
+}
+
 bool import_input(Import *im, const Frame *f, const NodeValue *v)
 {
 	Item it = { .name = v->name, .type = v->type, .value = DAG_NONE, .input = true };
 	if (v->refused != NULL)
 		return import_refuse(im, v->refusal, "input '%s'%s %s", v->name, reader_of(im, v->name), v->refused);
+	if (v->sequence)
+		return import_sequence(im, f, v);
 	const BindArg *b = bind_arg(im, it.name);
 	if (b != NULL)
 		return bind_input(im, f, v, b);
@@ -234,7 +278,7 @@ bool import_input(Import *im, const Frame *f, const NodeValue *v)
 static bool is_input(const NodeGraph *g, const char *name)
 {
 	for (size_t k = 0; k < g->nin; k++)
-		if (strcmp(g->in[k].name, name) == 0)
+		if (g->in[k].sequence ? element_place(&g->in[k], name) >= 0 : strcmp(g->in[k].name, name) == 0)
 			return true;
 	return false;
 }
@@ -243,7 +287,7 @@ static const char *input_names(Import *im, const NodeGraph *g)
 {
 	Text t = { .arena = im->arena };
 	for (size_t k = 0; k < g->nin && t.n < 200; k++)
-		text_add(&t, "%s%s", k > 0 ? ", " : "", g->in[k].name);
+		text_add(&t, "%s%s%s", k > 0 ? ", " : "", g->in[k].name, g->in[k].sequence ? ".0" : "");
 	return text_str(&t);
 }
 
@@ -258,7 +302,7 @@ static bool batch_counts(const Import *im, const NodeGraph *g)
 		for (size_t i = 0; i < g->nweight && !weight; i++)
 			weight = strcmp(g->weight[i].name, name) == 0;
 		if (given != NULL ? given->shape.rank > 0 && given->shape.dim[0] == im->args->batch
-						  : !weight && v->shaped && v->ndim > 0)
+						  : !weight && !v->sequence && v->shaped && v->ndim > 0)
 			return true;
 	}
 	return false;

@@ -116,6 +116,21 @@ static const NodeDef *nodes_from(Arena *a, const OnnxNode *from, size_t n)
 
 /* ---- inputs and results */
 
+/* What an optional holds, and what a sequence, of which there is one at most, has as elements. */
+static const OnnxType *inner_type(const OnnxType *t, bool *sequence)
+{
+	for (*sequence = false; t != NULL;)
+		if (t->optional_type != NULL) {
+			t = t->optional_type->elem_type;
+		} else if (t->sequence_type != NULL && !*sequence) {
+			*sequence = true;
+			t = t->sequence_type->elem_type;
+		} else {
+			break;
+		}
+	return t;
+}
+
 /* The element type of a declared value, or why it cannot be an input. */
 static void read_type(Arena *a, const OnnxType *t, NodeValue *v)
 {
@@ -126,9 +141,8 @@ static void read_type(Arena *a, const OnnxType *t, NodeValue *v)
 		v->refused = "has no type";
 		return;
 	}
-	const char *other = t->has >> OnnxType_sequence_type & 1        ? "a sequence"
+	const char *other = t->sequence_type != NULL                    ? "a sequence of sequences"
 	                    : t->has >> OnnxType_map_type & 1           ? "a map"
-	                    : t->has >> OnnxType_optional_type & 1      ? "an optional"
 	                    : t->has >> OnnxType_sparse_tensor_type & 1 ? "a sparse tensor"
 	                                                                : NULL;
 	int64_t code = t->tensor_type != NULL ? t->tensor_type->elem_type : 0;
@@ -144,7 +158,7 @@ static const NodeValue *values_from(Arena *a, const OnnxValueInfo *from, size_t 
 {
 	NodeValue *out = arena_array(a, NodeValue, n + 1);
 	for (size_t k = 0; k < n; k++) {
-		const OnnxType *t = from[k].type;
+		const OnnxType *t = inner_type(from[k].type, &out[k].sequence);
 		const OnnxShape *s = t != NULL && t->tensor_type != NULL ? t->tensor_type->shape : NULL;
 		out[k].name = onnx_text(from[k].name);
 		read_type(a, t, &out[k]);

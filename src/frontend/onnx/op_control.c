@@ -114,7 +114,8 @@ static Item *iterate(Loop *l, Item *const *in, int nin, int ahead)
 static void set_nothing(Loop *l, int k, const NodeValue *declared, int axis)
 {
 	Shape shape = { .rank = declared->shaped ? (int)declared->ndim + 1 : 0 };
-	bool fits = declared->shaped && declared->ndim < DAG_MAX_RANK && declared->refused == NULL && declared->code == 0;
+	bool fits = declared->shaped && declared->ndim < DAG_MAX_RANK && declared->refused == NULL &&
+		!declared->sequence && declared->code == 0;
 	for (int i = 0, j = 0; fits && i < shape.rank; i++)
 		if (i != axis) {
 			fits = !declared->dim[j].open && declared->dim[j].size >= 0;

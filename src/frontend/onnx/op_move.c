@@ -12,7 +12,9 @@
 
 static void import_identity(Visit *v)
 {
-	node_set_alias(v, 0, node_need(v, 0));
+	const Item *it = node_item(v, 0);
+	bool list = it != NULL && (it->kind == ITEM_SEQUENCE || it->kind == ITEM_NONE);
+	node_set_alias(v, 0, list ? it : node_need(v, 0));
 }
 
 /* ---- constants and shapes */

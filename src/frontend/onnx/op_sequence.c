@@ -1,11 +1,10 @@
 /*
  * Rows of sequences and optionals. A sequence is a list of tensors of the Dag, and which one a node reads must be known
- * while importing; so no operator is needed for them. A model may have them inside, but not as inputs or results.
+ * while importing; so no operator is needed for them. Of a model's inputs and results each element is one of its own.
  */
 #include "frontend/node/compose.h"
+#include "frontend/node/traverse.h"
 #include "frontend/onnx/rows.h"
-
-#include "op/element.h"
 
 #include <string.h>
 
@@ -29,12 +28,12 @@ static Item *need_tensor(Visit *v, int k)
 	return node_ok(v) ? node_item(v, k) : NULL;
 }
 
-static void set_sequence(Visit *v, Item **list, int n)
+static void set_sequence(Visit *v, int k, Item **list, int n)
 {
 	Item *it = arena_new_of(v->im->arena, Item);
-	const char *name = v->node->out[0];
+	const char *name = v->node->out[k];
 	*it = (Item){ .name = name, .kind = ITEM_SEQUENCE, .value = DAG_NONE, .list = list, .n = n };
-	node_set_alias(v, 0, it);
+	node_set_alias(v, k, it);
 }
 
 /* The known position of input k among n elements, or behind them; `otherwise` without the input. */
@@ -54,7 +53,7 @@ static int place(Visit *v, int k, int n, bool behind, int otherwise)
 static void import_empty(Visit *v)
 {
 	(void)node_attr_int(v, "dtype", 1);
-	set_sequence(v, NULL, 0);
+	set_sequence(v, 0, NULL, 0);
 }
 
 static void import_construct(Visit *v)
@@ -63,7 +62,7 @@ static void import_construct(Visit *v)
 	Item **list = arena_array(v->im->arena, Item *, n + 1);
 	for (int k = 0; k < n; k++)
 		list[k] = need_tensor(v, k);
-	set_sequence(v, list, n);
+	set_sequence(v, 0, list, n);
 }
 
 static void import_insert(Visit *v)
@@ -73,7 +72,7 @@ static void import_insert(Visit *v)
 	int at = place(v, 2, s->n, true, s->n);
 	for (int k = 0; k <= s->n && node_ok(v); k++)
 		list[k] = k == at ? x : s->list[k - (k > at)];
-	set_sequence(v, list, s->n + 1);
+	set_sequence(v, 0, list, s->n + 1);
 }
 
 static void import_erase(Visit *v)
@@ -87,7 +86,7 @@ static void import_erase(Visit *v)
 	Item **list = arena_array(v->im->arena, Item *, s->n);
 	for (int k = 0; k < s->n - 1; k++)
 		list[k] = s->list[k + (k >= at)];
-	set_sequence(v, list, s->n - 1);
+	set_sequence(v, 0, list, s->n - 1);
 }
 
 static void import_at(Visit *v)
@@ -169,7 +168,43 @@ static void import_split(Visit *v)
 	}
 	if (node_ok(v) && from != all)
 		node_fail(v, ERR_INPUT, "the sizes of its parts do not fit %lld elements", (long long)all);
-	set_sequence(v, part, (int)n);
+	set_sequence(v, 0, part, (int)n);
+}
+
+/* A graph for each element of a sequence, and of others as long; tensors are the same in each run. */
+static void import_map(Visit *v)
+{
+	Arena *a = v->im->arena;
+	const Item *s = need_sequence(v, 0);
+	const NodeGraph *body = node_attr_graph(v, "body");
+	int nin = (int)v->node->nin, nout = (int)v->node->nout;
+	Item **of = arena_array(a, Item *, nin + 1), **in = arena_array(a, Item *, nin + 1);
+	Item **out = arena_array(a, Item *, nout + 1), ***list = arena_array(a, Item **, nout + 1);
+	for (int k = 0; k < nin && node_ok(v); k++) {
+		of[k] = in[k] = node_item(v, k);
+		if (in[k] == NULL)
+			node_need(v, k);
+		else if (in[k]->kind == ITEM_SEQUENCE && in[k]->n != s->n)
+			node_fail(v, ERR_TYPE, "its sequences have %d and %d elements", s->n, in[k]->n);
+	}
+	for (int k = 0; k < nout; k++)
+		list[k] = arena_array(a, Item *, s->n + 1);
+	Frame open;
+	if (!node_ok(v) || !node_open_graph(v, body, &open))
+		return;
+	for (int i = 0; i < s->n; i++) {
+		for (int k = 0; k < nin; k++)
+			in[k] = of[k]->kind == ITEM_SEQUENCE ? of[k]->list[i] : of[k];
+		if (!node_run_graph(v, body, &open, arena_printf(a, "%d/", i), in, nin, out, nout))
+			return;
+		for (int k = 0; k < nout && node_ok(v); k++) {
+			list[k][i] = out[k];
+			if (out[k]->kind != ITEM_TENSOR && out[k]->kind != ITEM_FLOAT8)
+				node_fail(v, ERR_TYPE, "its graph gives %s, but must give tensors", item_kind_name(out[k]->kind));
+		}
+	}
+	for (int k = 0; k < nout; k++)
+		set_sequence(v, k, list[k], s->n);
 }
 
 /* ---- optionals */
@@ -210,6 +245,7 @@ const NodeRow onnx_sequence_rows[] = {
 	{ "SequenceLength", 11, "", import_length },
 	{ "ConcatFromSequence", 11, "", import_concat },
 	{ "SplitToSequence", 11, "", import_split },
+	{ "SequenceMap", 17, "", import_map },
 	{ "Optional", 15, "", import_optional },
 	{ "OptionalGetElement", 15, "", import_get_element },
 	{ "OptionalHasElement", 15, "", import_has_element },

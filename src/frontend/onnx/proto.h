@@ -8,7 +8,8 @@
 #include "frontend/frontend.h"
 #include "base/wire.h"
 
-typedef struct OnnxGraph OnnxGraph; /* which the attribute of a node may hold */
+typedef struct OnnxGraph OnnxGraph;   /* which the attribute of a node may hold */
+typedef struct OnnxTypeOf OnnxTypeOf; /* a type within a type */
 
 #include "base/wire_struct.def"
 #include "frontend/onnx/proto.def"
