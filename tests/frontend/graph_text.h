@@ -3,7 +3,7 @@
  *
  *	in x f32 1,?,4                        a placeholder; ? an open dimension, () none, nothing an unknown shape
  *	const w f32 2,2 = 1 2 3 4             the last number fills the rest
- *	node Conv2D x,w -> y strides=[1,2,2,1] padding=SAME flag=true dtype=%i32 f=&name
+ *	node Conv2D x,w -> y strides=[1,2,2,1] padding=SAME flag=true dtype=%i32 f=&name fs=[&one,&two]
  *	func f a:f32,b:f32 -> r=n:output:0    nodes up to `end`
  *
  * Everything is written down as it stands: checking is the importer's work.
@@ -61,7 +61,13 @@ static inline TfValue gt_value(Arena *a, const char *v)
 {
 	TfValue out = { 0 };
 	char *end;
-	if (v[0] == '[') {
+	if (v[0] == '[' && v[1] == '&') {
+		out.list = arena_new_of(a, TfList);
+		for (v++; *v == '&'; v += *v == ',') {
+			TfFunctionName f = { .name = (v++, gt_word(a, &v, ",]")) };
+			vec_push(a, &out.list->func, f);
+		}
+	} else if (v[0] == '[') {
 		out.list = arena_new_of(a, TfList);
 		for (v++; *v != 0 && *v != ']'; v = *end == ',' ? end + 1 : end)
 			vec_push(a, &out.list->i, (int64_t)strtoll(v, &end, 10));

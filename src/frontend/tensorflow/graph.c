@@ -252,11 +252,28 @@ static void set_list(Arena *a, const TfList *l, NodeAttr *out)
 
 static bool runs_graphs(const TfOp *op)
 {
-	static const char *const kinds[] = { "If", "StatelessIf", "While", "StatelessWhile" };
+	static const char *const kinds[] = { "If", "StatelessIf", "While", "StatelessWhile", "Case", "StatelessCase" };
 	for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
 		if (op_is(op, kinds[k]))
 			return true;
 	return false;
+}
+
+/* The name of a function; for operators that run it, its graph. */
+static bool set_function(TfOps *o, const TfOp *op, const char *key, const char *name, NodeAttr *out)
+{
+	*out = (NodeAttr){ .name = key, .kind = NODE_TEXT, .text = { (const unsigned char *)name, strlen(name) } };
+	const TfBody *body = body_named(o, name);
+	if (body == NULL && o->err->code != ERR_NONE)
+		return false;
+	if (body != NULL && runs_graphs(op)) {
+		out->kind = NODE_GRAPH;
+		out->graph = &body->graph;
+		o->nodes += body->nodes;
+		if (o->nodes > MOST_NODES)
+			return tf_bad(o, ERR_UNSUPPORTED, "its functions hold each other too often");
+	}
+	return true;
 }
 
 static bool set_attr(TfOps *o, const TfOp *op, const char *key, const TfValue *t, NodeAttr *out)
@@ -282,19 +299,7 @@ static bool set_attr(TfOps *o, const TfOp *op, const char *key, const TfValue *t
 		out->kind = NODE_TENSOR;
 		out->tensor = tensor;
 	} else if (t->func != NULL) {
-		const char *name = tf_text(t->func->name);
-		out->kind = NODE_TEXT;
-		out->text = (Bytes){ (const unsigned char *)name, strlen(name) };
-		const TfBody *body = body_named(o, name);
-		if (body == NULL && o->err->code != ERR_NONE)
-			return false;
-		if (body != NULL && runs_graphs(op)) {
-			out->kind = NODE_GRAPH;
-			out->graph = &body->graph;
-			o->nodes += body->nodes;
-			if (o->nodes > MOST_NODES)
-				return tf_bad(o, ERR_UNSUPPORTED, "its functions hold each other too often");
-		}
+		return set_function(o, op, key, tf_text(t->func->name), out);
 	}
 	return true;
 }
@@ -312,17 +317,33 @@ static bool is_dropped(const char *key, const TfValue *t)
 /* A loop of version 1 has its graphs as While has. */
 static bool loop_attrs(TfOps *o, const TfOp *op, NodeDef *out);
 
+/* Functions in a list are graphs "branches:0", "branches:1" and so on. */
+static size_t functions_listed(const TfOp *op, const TfValue *t)
+{
+	return t != NULL && t->list != NULL && runs_graphs(op) ? t->list->func.n : 0;
+}
+
 static bool set_attrs(TfOps *o, const TfOp *op, NodeDef *out)
 {
 	const TfNode *n = op->from;
 	if (op->loop != NULL)
 		return loop_attrs(o, op, out);
-	NodeAttr *attr = arena_array(o->all->arena, NodeAttr, (n != NULL ? n->attr.n : 0) + 1);
+	size_t many = 0;
+	for (size_t k = 0; n != NULL && k < n->attr.n; k++)
+		many += 1 + functions_listed(op, n->attr.at[k].value);
+	NodeAttr *attr = arena_array(o->all->arena, NodeAttr, many + 1);
 	out->attr = attr;
 	for (size_t k = 0; n != NULL && k < n->attr.n; k++) {
 		const char *key = tf_text(n->attr.at[k].key);
 		const TfValue *t = n->attr.at[k].value;
 		if (is_dropped(key, t))
+			continue;
+		size_t listed = functions_listed(op, t);
+		for (size_t i = 0; i < listed; i++)
+			if (!set_function(o, op, arena_printf(o->all->arena, "%s:%zu", key, i), tf_text(t->list->func.at[i].name),
+					&attr[out->nattr++]))
+				return false;
+		if (listed > 0)
 			continue;
 		if (!set_attr(o, op, key, t, &attr[out->nattr++]))
 			return false;

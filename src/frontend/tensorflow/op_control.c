@@ -1,7 +1,7 @@
 /*
- * Rows of control flow: If and While, of version 2 or made from version 1 (frames.c). What decides must be known while
- * importing: a condition chooses its graph, and a loop is written out, an iteration behind the other. A condition that
- * depends on data runs both graphs and chooses each result.
+ * Rows of control flow: If, Case and While, of version 2 or made from version 1 (frames.c). A known condition or index
+ * chooses its graph; one that depends on data runs all graphs and chooses each result. A loop is written out, an
+ * iteration behind the other, so its condition must be known while importing.
  */
 #include "frontend/node/traverse.h"
 #include "frontend/tensorflow/rows.h"
@@ -11,7 +11,7 @@
 #include <string.h>
 
 /* Iterations of all loops of a model, and calls of its Dag after them. */
-enum { MOST_STEPS = 1 << 14, MOST_CALLS = 1 << 18 };
+enum { MOST_STEPS = 1 << 14, MOST_CALLS = 1 << 18, MOST_BRANCHES = 1 << 10 };
 
 /* The inputs from `first` on. */
 static Item **inputs(Visit *v, int first, int *n)
@@ -31,49 +31,112 @@ static bool is_scalar(const Item *it)
 	return it->kind == ITEM_TENSOR && shape_elements(it->shape) == 1;
 }
 
-static void import_if(Visit *v)
+/* A value that conditions choose: that of the first condition that holds, else the last one. */
+static void set_chosen(Visit *v, int k, const int *when, Item *const *from, int n, const char *what)
 {
-	static const char *const branches[] = { "else_branch", "then_branch" };
-	int n;
-	const NodeGraph *g[2];
-	Item *cond = node_item(v, 0), **in = inputs(v, 1, &n), **out[2];
-	Frame f;
-	for (int k = 0; k < 2; k++)
-		g[k] = node_attr_graph(v, branches[k]);
-	if (node_ok(v) && (cond == NULL || !is_scalar(cond)))
-		node_fail(v, ERR_UNSUPPORTED, "its condition must be one number");
+	for (int b = 0; b < n && node_ok(v); b++)
+		if (from[b]->kind != ITEM_TENSOR || !shape_eq(from[b]->shape, from[0]->shape))
+			node_fail(v, ERR_UNSUPPORTED, "its condition depends on data, and its %s give different shapes", what);
 	if (!node_ok(v))
 		return;
-	int nout = (int)v->node->nout;
-	bool known = node_is_known(v, 0);
-	int taken = known ? element_get(cond->type, cond->data, 0) != 0 : -1;
-	for (int k = 0; k < 2 && node_ok(v); k++) {
-		out[k] = arena_array(v->im->arena, Item *, g[k]->nout + 1);
-		if (g[k]->nout < (size_t)nout)
-			node_fail(v, ERR_INPUT, "its graph %s has %zu results, but %d are read", branches[k], g[k]->nout, nout);
-		if (taken >= 0 && k != taken)
+	int y = node_item_value(v, from[n - 1]);
+	for (int b = n - 2; b >= 0; b--)
+		y = node_where(v, when[b], node_item_value(v, from[b]), y);
+	node_set(v, k, y);
+}
+
+/* Input 0, a number; as a scalar of the Dag. */
+static int chooser(Visit *v)
+{
+	return node_reshape(v, node_value(v, 0), shape_of(0, NULL));
+}
+
+static const Item *need_chooser(Visit *v, const char *what)
+{
+	const Item *it = node_item(v, 0);
+	if (node_ok(v) && (it == NULL || !is_scalar(it)))
+		node_fail(v, ERR_UNSUPPORTED, "its %s must be one number", what);
+	return it;
+}
+
+/* A graph of several, its attribute, and what stands before the names of its values. */
+typedef struct Branch {
+	const NodeGraph *graph;
+	const char *attr, *part;
+} Branch;
+
+/* The results of the branch that is taken, without part; -1: of all branches, chosen by their conditions. */
+static void run_branches(Visit *v, const Branch *branch, int n, int taken, const int *when)
+{
+	Arena *a = v->im->arena;
+	int nin, nout = (int)v->node->nout;
+	Item **in = inputs(v, 1, &nin), ***out = arena_array(a, Item **, n), **from = arena_array(a, Item *, n);
+	for (int b = 0; b < n && node_ok(v); b++) {
+		const NodeGraph *g = branch[b].graph;
+		Frame f;
+		if (g->nout < (size_t)nout)
+			node_fail(v, ERR_INPUT, "its graph %s has %zu results, but %d are read", branch[b].attr, g->nout, nout);
+		if (!node_ok(v) || (taken >= 0 && b != taken))
 			continue;
-		if (!node_ok(v) || !node_open_graph(v, g[k], &f) ||
-			!node_run_graph(v, g[k], &f,
-				taken >= 0 ? ""
-				: k        ? "then/"
-						   : "else/",
-				in, n, out[k], (int)g[k]->nout))
+		out[b] = arena_array(a, Item *, g->nout + 1);
+		if (!node_open_graph(v, g, &f) ||
+			!node_run_graph(v, g, &f, taken >= 0 ? "" : branch[b].part, in, nin, out[b], (int)g->nout))
 			return;
 	}
 	for (int k = 0; k < nout && node_ok(v); k++) {
-		if (taken >= 0) {
+		for (int b = 0; b < n && taken < 0; b++)
+			from[b] = out[b][k];
+		if (taken >= 0)
 			node_set_alias(v, k, out[taken][k]);
-			continue;
-		}
-		Item *a = out[1][k], *b = out[0][k];
-		if (a->kind != ITEM_TENSOR || b->kind != ITEM_TENSOR || !shape_eq(a->shape, b->shape)) {
-			node_fail(v, ERR_UNSUPPORTED, "its condition depends on data, and its graphs give different shapes");
-			return;
-		}
-		int c = node_reshape(v, node_cast(v, node_value(v, 0), BOOL), shape_of(0, NULL));
-		node_set(v, k, node_where(v, c, node_item_value(v, a), node_item_value(v, b)));
+		else
+			set_chosen(v, k, when, from, n, "graphs");
 	}
+}
+
+static void import_if(Visit *v)
+{
+	Branch branch[] = { { NULL, "then_branch", "then/" }, { NULL, "else_branch", "else/" } };
+	const Item *cond = need_chooser(v, "condition");
+	for (int b = 0; b < 2; b++)
+		branch[b].graph = node_attr_graph(v, branch[b].attr);
+	if (!node_ok(v))
+		return;
+	int taken = node_is_known(v, 0) ? element_get(cond->type, cond->data, 0) == 0 : -1;
+	int when = taken < 0 ? node_cast(v, chooser(v), BOOL) : DAG_NONE;
+	run_branches(v, branch, 2, taken, &when);
+}
+
+/* The graph of its index; the last one where the index is none of theirs. */
+static void import_case(Visit *v)
+{
+	Arena *a = v->im->arena;
+	Branch *branch = arena_array(a, Branch, MOST_BRANCHES);
+	int *when = arena_array(a, int, MOST_BRANCHES), n = 0;
+	const Item *index = need_chooser(v, "index");
+	for (size_t k = 0; k < v->node->nattr && node_ok(v); k++) {
+		const char *name = v->node->attr[k].name;
+		if (strncmp(name, "branches:", 9) != 0)
+			continue;
+		if (n == MOST_BRANCHES)
+			node_fail(v, ERR_UNSUPPORTED, "it has more than %d branches, which is not supported", MOST_BRANCHES);
+		else
+			branch[n] = (Branch){ node_attr_graph(v, name), name, arena_printf(a, "%d/", n) };
+		n += node_ok(v);
+	}
+	if (node_ok(v) && n == 0)
+		node_fail(v, ERR_INPUT, "it has no branches");
+	if (!node_ok(v))
+		return;
+	int taken = -1, at = DAG_NONE;
+	if (node_is_known(v, 0)) {
+		double i = element_get(index->type, index->data, 0);
+		taken = i >= 0 && i < n ? (int)i : n - 1;
+	} else {
+		at = chooser(v);
+	}
+	for (int b = 0; b < n - 1 && taken < 0; b++)
+		when[b] = node_call2(v, OP_equal, at, node_number(v, index->type, b));
+	run_branches(v, branch, n, taken, when);
 }
 
 static void import_while(Visit *v)
@@ -109,8 +172,10 @@ static void import_while(Visit *v)
 }
 
 const NodeRow tf_control_rows[] = {
-	{ "If", 0, "output_shapes", import_if },
-	{ "StatelessIf", 0, "output_shapes", import_if },
+	{ "If", 0, "Tin output_shapes", import_if },
+	{ "StatelessIf", 0, "Tin output_shapes", import_if },
+	{ "Case", 0, "Tin output_shapes", import_case },
+	{ "StatelessCase", 0, "Tin output_shapes", import_case },
 	{ "While", 0, "output_shapes parallel_iterations swap_memory maximum_iterations", import_while },
 	{ "StatelessWhile", 0, "output_shapes parallel_iterations", import_while },
 	{ NULL, 0, NULL, NULL },
