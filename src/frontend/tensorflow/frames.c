@@ -1,8 +1,7 @@
 /*
  * Control flow of TensorFlow's version 1. A frame (Enter, Merge, Switch, NextIteration, Exit around a LoopCond) becomes
  * a While with two graphs. A Switch whose predicate is a constant keeps one side, and the Merge behind it that side's
- * value. Any other pair of Switch and Merge becomes a Select between both sides, which are computed both: dlc's
- * operators have no effects.
+ * value. Any other Merge reads the predicate and both sides, which are computed both: dlc's operators have no effects.
  */
 #include "frontend/tensorflow/graph.h"
 
@@ -229,13 +228,11 @@ static bool make_loop(TfOps *o, Found *f, bool *later)
 		.loop = l,
 		.captured = captured };
 	int number = (int)o->op.n;
-	o->op.at[f->test].inner = true;
-	for (size_t k = 0; k < f->variable.n; k++) {
+	for (size_t k = 0; k < f->variable.n; k++) { /* arguments of its graphs, which read nothing outside */
 		const Variable *v = &f->variable.at[k];
-		o->op.at[v->merge].inner = true;
+		become(&o->op.at[v->merge], "_Arg", (TfRefs){ 0 });
 		if (v->pass >= 0)
-			o->op.at[v->pass].inner = true;
-		o->op.at[v->next].inner = true;
+			become(&o->op.at[v->pass], "_Arg", (TfRefs){ 0 });
 		for (size_t i = 0; i < o->op.n; i++)
 			if (op_is(&o->op.at[i], "Exit") && o->op.at[i].in.n == 1 && o->op.at[i].in.at[0].op == v->pass)
 				become(&o->op.at[i], "Identity", one_ref(o, (TfRef){ number, (int)k }));
@@ -319,8 +316,8 @@ static void mark_dead(TfOps *o, const int *choice, bool *dead, const Walk *w)
 		int k = w->order.at[i];
 		const TfOp *op = &o->op.at[k];
 		bool merge = op_is(op, "Merge"), all = merge && op->in.n > 0;
-		for (size_t j = 0; j < op->in.n; j++) {
-			TfRef r = op->in.at[j];
+		for (size_t j = 0; j < op->in.n + op->captured.n; j++) {
+			TfRef r = j < op->in.n ? op->in.at[j] : op->captured.at[j - op->in.n];
 			bool gone = dead[r.op] || (choice[r.op] >= 0 && r.out != choice[r.op]);
 			all = merge ? all && gone : all || gone;
 		}
@@ -328,11 +325,43 @@ static void mark_dead(TfOps *o, const int *choice, bool *dead, const Walk *w)
 	}
 }
 
-/* The innermost Switch that decides between both inputs of a Merge, and which input is the true side; false: none. */
-static bool find_switch(TfOps *o, const TfOp *merge, TfRef *predicate, int *truth)
+/* What each Switch chooses by: its predicate behind Identity nodes, numbered in the file's order. */
+typedef struct Predicates {
+	TfRefs at;
+	int *of;
+} Predicates;
+
+static Predicates number_predicates(TfOps *o)
 {
 	Arena *a = o->all->arena;
-	unsigned char *side = arena_alloc(a, 2 * o->op.n + 2); /* of each predicate and input: bits of the sides met */
+	Names *seen = names_new(a);
+	Predicates p = { .of = arena_array(a, int, o->op.n + 1) };
+	for (size_t k = 0; k < o->op.n; k++) {
+		if (!op_is(&o->op.at[k], "Switch") || o->op.at[k].in.n != 2)
+			continue;
+		TfRef r = o->op.at[k].in.at[1];
+		for (int steps = 0; steps < 64 && op_is(at(o, r), "Identity") && at(o, r)->in.n == 1; steps++)
+			r = at(o, r)->in.at[0];
+		r.out = op_is(at(o, r), "Switch") ? 0 : r.out;
+		const char *key = arena_printf(a, "%d:%d", r.op, r.out);
+		p.of[k] = names_find(seen, key);
+		if (p.of[k] >= 0)
+			continue;
+		p.of[k] = (int)p.at.n;
+		names_bind(seen, key, p.of[k]);
+		vec_push(a, &p.at, r);
+	}
+	return p;
+}
+
+/*
+ * The innermost Switch that decides between both inputs of a Merge, and which input is the true side; false: none.
+ * `after`: a side that reads no Switch, a constant, is known by what it waits for.
+ */
+static bool find_switch(TfOps *o, const Predicates *by, const TfOp *merge, bool after, TfRef *predicate, int *truth)
+{
+	Arena *a = o->all->arena;
+	unsigned char *side = arena_alloc(a, 2 * by->at.n + 2); /* of each predicate and input: bits of the sides met */
 	bool *met = arena_array(a, bool, o->op.n + 1);
 	VEC(TfRef) stack = { 0 };
 	for (int input = 0; input < 2; input++) {
@@ -342,21 +371,33 @@ static bool find_switch(TfOps *o, const TfOp *merge, TfRef *predicate, int *trut
 			TfRef r = stack.at[--stack.n];
 			const TfOp *op = at(o, r);
 			if (op_is(op, "Switch") && op->in.n == 2)
-				side[2 * op->in.at[1].op + input] |= (unsigned char)(1 << (r.out != 0));
+				side[2 * by->of[r.op] + input] |= (unsigned char)(1 << (r.out != 0));
 			if (met[r.op])
 				continue;
 			met[r.op] = true;
 			for (size_t k = 0; k < op->in.n; k++)
 				vec_push(a, &stack, op->in.at[k]);
+			for (size_t k = 0; k < op->captured.n; k++)
+				vec_push(a, &stack, op->captured.at[k]);
+			for (size_t k = 0; k < op->after.n && after; k++)
+				vec_push(a, &stack, op->after.at[k]);
 		}
 	}
-	for (size_t p = o->op.n; p-- > 0;) /* the last one in the file is the innermost one */
+	for (size_t p = by->at.n; p-- > 0;) /* the last one in the file is the innermost one */
 		if ((side[2 * p] | side[2 * p + 1]) == 3 && side[2 * p] != 3 && side[2 * p + 1] != 3) {
-			*predicate = (TfRef){ (int)p, 0 };
+			*predicate = by->at.at[p];
 			*truth = side[2 * p] == 2 ? 0 : 1;
 			return true;
 		}
 	return false;
+}
+
+/* The value of a Switch is there on both sides. */
+static void join_sides(TfOps *o, TfRefs *list)
+{
+	for (size_t k = 0; k < list->n; k++)
+		if (list->at[k].op >= 0 && op_is(at(o, list->at[k]), "Switch") && list->at[k].out <= 1)
+			list->at[k].out = 0;
 }
 
 static bool make_choices(TfOps *o, const TfRefs *root)
@@ -367,7 +408,8 @@ static bool make_choices(TfOps *o, const TfRefs *root)
 	for (size_t k = 0; k < o->op.n; k++) {
 		const TfOp *op = &o->op.at[k];
 		choice[k] = -1;
-		if (!op->live || op->inner || !op_is(op, "Switch"))
+		any |= op->live && op_is(op, "Merge");
+		if (!op->live || !op_is(op, "Switch"))
 			continue;
 		if (op->in.n != 2)
 			return tf_bad(o, ERR_INPUT, "node '%.100s' (Switch) needs two inputs", op->name);
@@ -376,9 +418,17 @@ static bool make_choices(TfOps *o, const TfRefs *root)
 	}
 	if (!any)
 		return true;
+	Predicates by = number_predicates(o);
 	Walk w = walk_new(o);
 	for (size_t k = 0; k < root->n; k++)
 		walk_from(&w, root->at[k]);
+	for (size_t k = 0; k < o->op.n; k++) { /* inside of loops, too */
+		const TfLoop *l = o->op.at[k].loop;
+		for (size_t i = 0; l != NULL && i < l->body_out.n; i++)
+			walk_from(&w, l->body_out.at[i]);
+		if (l != NULL)
+			walk_from(&w, l->test);
+	}
 	mark_dead(o, choice, dead, &w);
 	for (size_t i = 0; i < w.order.n; i++) {
 		TfOp *op = &o->op.at[w.order.at[i]];
@@ -395,20 +445,21 @@ static bool make_choices(TfOps *o, const TfRefs *root)
 		int truth = 0;
 		if (gone[0] != gone[1]) {
 			become(op, "Identity", one_ref(o, op->in.at[gone[0] ? 1 : 0]));
-		} else if (!gone[0] && find_switch(o, op, &p, &truth)) {
+		} else if (!gone[0] &&
+				   (find_switch(o, &by, op, false, &p, &truth) || find_switch(o, &by, op, true, &p, &truth))) {
 			TfRefs in = one_ref(o, p);
 			vec_push(a, &in, op->in.at[truth]);
 			vec_push(a, &in, op->in.at[1 - truth]);
-			become(op, "SelectV2", in);
+			become(op, "Merge", in);
 		} else {
 			op->refused = "joins values that no Switch before it parts";
 		}
 	}
-	for (size_t i = 0; i < w.order.n; i++) { /* both sides have the value */
+	for (size_t i = 0; i < w.order.n; i++) {
 		TfOp *op = &o->op.at[w.order.at[i]];
-		for (size_t j = 0; j < op->in.n; j++)
-			if (op_is(at(o, op->in.at[j]), "Switch") && op->in.at[j].out <= 1)
-				op->in.at[j].out = 0;
+		join_sides(o, &op->in);
+		if (op->loop != NULL)
+			join_sides(o, &op->loop->body_out);
 	}
 	for (size_t i = 0; i < w.order.n; i++)
 		if (op_is(&o->op.at[w.order.at[i]], "Switch"))

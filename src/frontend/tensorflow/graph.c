@@ -149,14 +149,15 @@ static bool add_op(TfOps *o, const TfNode *from, const char *name, const char *k
 	return true;
 }
 
-/* A variable that is read behind a write would have the old value here. */
-static bool check_order(TfOps *o, const TfOp *op, const char *before)
+/* A node that an Op waits for. A variable that is read behind a write would have the old value here. */
+static void add_before(TfOps *o, TfOp *op, const char *before)
 {
-	const char *name = before + 1;
-	int k = names_find(o->names, name);
-	if (k >= 0 && op_is(op, "ReadVariableOp") && strncmp(o->op.at[k].kind, "Assign", 6) == 0)
-		o->op.at[names_find(o->names, op->name)].refused = "reads a variable behind a node that writes it";
-	return true;
+	int k = names_find(o->names, before + 1);
+	if (k < 0)
+		return;
+	vec_push(o->all->arena, &op->after, ((TfRef){ k, 0 }));
+	if (op_is(op, "ReadVariableOp") && strncmp(o->op.at[k].kind, "Assign", 6) == 0)
+		op->refused = "reads a variable behind a node that writes it";
 }
 
 bool tf_add_nodes(TfOps *o, const TfNode *node, size_t n)
@@ -170,7 +171,7 @@ bool tf_add_nodes(TfOps *o, const TfNode *node, size_t n)
 			const char *text = node[k].input.at[i];
 			TfRef r;
 			if (text[0] == '^') {
-				check_order(o, &o->op.at[first + k], text);
+				add_before(o, &o->op.at[first + k], text);
 				continue;
 			}
 			if (!tf_find_ref(o, text, tf_text(node[k].name), &r))
@@ -194,15 +195,13 @@ void tf_mark_live(TfOps *o, const TfRefs *root)
 		if (op->live)
 			continue;
 		op->live = true;
-		for (size_t k = 0; op->loop != NULL && k < op->loop->cond.n; k++)
-			vec_push(a, &stack, op->loop->cond.at[k]);
-		for (size_t k = 0; op->loop != NULL && k < op->loop->body.n; k++)
-			vec_push(a, &stack, op->loop->body.at[k]);
-		for (size_t k = 0; k < op->in.n + op->captured.n; k++) {
-			int next = k < op->in.n ? op->in.at[k].op : op->captured.at[k - op->in.n].op;
-			if (!o->op.at[next].live)
-				vec_push(a, &stack, next);
-		}
+		for (size_t k = 0; op->loop != NULL && k < op->loop->body_out.n; k++)
+			vec_push(a, &stack, op->loop->body_out.at[k].op);
+		if (op->loop != NULL)
+			vec_push(a, &stack, op->loop->test.op);
+		for (size_t k = 0; k < op->in.n; k++)
+			if (!o->op.at[op->in.at[k].op].live)
+				vec_push(a, &stack, op->in.at[k].op);
 	}
 }
 

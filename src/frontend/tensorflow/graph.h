@@ -22,6 +22,7 @@ typedef struct TfOp {
 	bool live;              /* a result needs it */
 	bool inner;             /* it belongs to the graph of a loop */
 	const char *refused;    /* why it cannot be imported */
+	TfRefs after;           /* what it waits for and does not read */
 	TfRefs captured;        /* a loop: what its graphs read from outside */
 	struct TfLoop *loop;    /* its graphs */
 	const TfInfo *declared; /* an input: its type and shape in a signature */
@@ -34,7 +35,7 @@ typedef struct TfOps {
 	TfGraphs *all;
 	const char *where; /* " of function f" or "" */
 	VEC(TfOp) op;
-	Names *names; /* of nodes and arguments -> op */
+	Names *names;  /* of nodes and arguments -> op */
 	int64_t nodes; /* of the graphs that nodes hold */
 	Err *err;
 } TfOps;
@@ -49,7 +50,7 @@ typedef struct TfLoop {
 /* The functions of a library, made when a node names them. */
 typedef struct TfBody {
 	const TfFunction *from;
-	int state; /* 0 not read, 1 being read, 2 done */
+	int state;     /* 0 not read, 1 being read, 2 done */
 	int64_t nodes; /* of it, those of its graphs included, each as often as a node names it */
 	NodeFunction function;
 	NodeGraph graph;
@@ -61,7 +62,7 @@ struct TfGraphs {
 	Names *functions; /* -> body */
 	TfBody *body;
 	int depth;
-	int64_t results; /* of all Ops */
+	int64_t results;                 /* of all Ops */
 	struct TfCheckpoint *checkpoint; /* NULL: variables have no values */
 	Names *variables;                /* the name of a variable's node -> key */
 	WireTexts key;
@@ -79,7 +80,7 @@ const NodeFunction *tf_find_function(const Import *im, const NodeDef *n);
 bool *tf_behind(TfOps *o, const char *first, const char *stop);
 /* A product with a mask of random numbers becomes its other operand. */
 void tf_leave_out_dropout(TfOps *o);
-/* Loops and choices of version 1 become While and Select; `root` are the results. */
+/* Loops and choices of version 1 become While, and Merge of a predicate and two values; `root` are the results. */
 bool tf_rewrite_control(TfOps *o, const TfRefs *root);
 /* Ops from nodes, what they read as numbers. */
 bool tf_add_nodes(TfOps *o, const TfNode *node, size_t n);

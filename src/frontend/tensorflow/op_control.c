@@ -139,6 +139,26 @@ static void import_case(Visit *v)
 	run_branches(v, branch, n, taken, when);
 }
 
+/* A choice of version 1: the predicate, the value of its true side and that of its false side. */
+static void import_merge(Visit *v)
+{
+	Item *side[2];
+	const Item *p = need_chooser(v, "condition");
+	for (int k = 0; k < 2 && node_ok(v); k++) {
+		side[k] = node_item(v, 1 + k);
+		if (side[k] == NULL)
+			node_need(v, 1 + k);
+	}
+	if (!node_ok(v))
+		return;
+	if (node_is_known(v, 0)) {
+		node_set_alias(v, 0, side[element_get(p->type, p->data, 0) == 0]);
+		return;
+	}
+	int when = node_cast(v, chooser(v), BOOL);
+	set_chosen(v, 0, &when, side, 2, "sides");
+}
+
 static void import_while(Visit *v)
 {
 	const NodeGraph *cond = node_attr_graph(v, "cond"), *body = node_attr_graph(v, "body");
@@ -176,6 +196,7 @@ const NodeRow tf_control_rows[] = {
 	{ "StatelessIf", 0, "Tin output_shapes", import_if },
 	{ "Case", 0, "Tin output_shapes", import_case },
 	{ "StatelessCase", 0, "Tin output_shapes", import_case },
+	{ "Merge", 0, "", import_merge },
 	{ "While", 0, "output_shapes parallel_iterations swap_memory maximum_iterations", import_while },
 	{ "StatelessWhile", 0, "output_shapes parallel_iterations", import_while },
 	{ NULL, 0, NULL, NULL },

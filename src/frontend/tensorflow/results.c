@@ -47,6 +47,27 @@ static int results_made(const TfOp *op)
 	return first ? 1 : word_count(words);
 }
 
+/*
+ * Marks nodes that only make a choice: its predicate on each side, which constants wait for (Identity of a Switch by
+ * itself), and its predicate for values.
+ */
+static void mark_choosing(const TfOps *o, bool *read)
+{
+	bool *predicate = arena_array(o->all->arena, bool, o->op.n + 1);
+	for (int pass = 0; pass < 2; pass++)
+		for (size_t k = 0; k < o->op.n; k++) {
+			const TfOp *op = &o->op.at[k];
+			int from = op->in.n > 0 ? op->in.at[0].op : -1;
+			if (pass == 0 && op_is(op, "Switch") && op->in.n == 2 && op->in.at[1].op == from &&
+				op->in.at[1].out == op->in.at[0].out) {
+				predicate[k] = predicate[from] = true;
+			} else if (pass == 1 && op_is(op, "Identity") && from >= 0 && predicate[from]) {
+				const char *end = strrchr(op->name, '/');
+				read[k] |= op_is(&o->op.at[from], "Switch") || (end != NULL && strcmp(end, "/pred_id") == 0);
+			}
+		}
+}
+
 /* The results of a graph without a signature are those that nothing reads, in the file's order. */
 static void find_results(TfOps *o, TfRefs *root)
 {
@@ -56,6 +77,7 @@ static void find_results(TfOps *o, TfRefs *root)
 	for (size_t k = 0; k < o->op.n; k++)
 		for (size_t i = 0; i < o->op.at[k].in.n; i++)
 			read[o->op.at[k].in.at[i].op] = true;
+	mark_choosing(o, read);
 	for (size_t k = 0; k < o->op.n; k++) {
 		const TfOp *op = &o->op.at[k];
 		read[k] |= looped[k] || acts(op);
