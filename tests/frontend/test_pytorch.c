@@ -269,6 +269,14 @@ static const struct {
 		"mkldnn_rnn_layer" },
 	/* without its optional arguments */
 	{ PROGRAM(NODE("rot90.default", ARG("self", TENSOR("x"))), "y"), "y: f32[6,2] = transpose(", NULL },
+	/* queries that see no key give 0 */
+	{ PROGRAM(WRITE("slice.Tensor", ARG("self", TENSOR("x")) "," ARG("dim", "{\"as_int\":1}") "," ARG("start",
+				  "{\"as_int\":0}") "," ARG("end", "{\"as_int\":2}")) "," NODE("scaled_dot_product_attention.default",
+				  ARG("query", TENSOR("x")) "," ARG("key", TENSOR("x")) "," ARG("value", TENSOR("x")) "," ARG(
+					  "attn_mask", TENSOR("z"))), "y"),
+		"zeros=2", NULL },
+	{ PROGRAM(NODE("_safe_softmax.default", ARG("self", TENSOR("x")) "," ARG("dim", "{\"as_int\":-1}")), "y"),
+		"= where(y.equal", NULL },
 	/* channels last is another order, so it is a copy */
 	{ PROGRAM(NODE("contiguous.default", ARG("self", TENSOR("x")) "," ARG(
 											 "memory_format", "{\"as_memory_format\":2}")) "," WRITE("zero_.default",

@@ -48,7 +48,9 @@ static int scaled_dot_product(Aten *n)
 		node_fail(v, ERR_TYPE, "its inputs differ in their number of dimensions");
 	if (!node_ok(v))
 		return DAG_NONE;
-	AttentionHow how = { .scale = 1 / sqrt((double)s.dim[s.rank - 1]), .causal = aten_flag(n, "is_causal") };
+	/* A query that sees no key gives 0, as in PyTorch 2.5 and later. */
+	AttentionHow how = { .scale = 1 / sqrt((double)s.dim[s.rank - 1]), .causal = aten_flag(n, "is_causal"),
+		.zeros = ZEROS_UNSEEN };
 	if (aten_given(n, "scale"))
 		how.scale = aten_float(n, "scale");
 	if (aten_float(n, "dropout_p") != 0)

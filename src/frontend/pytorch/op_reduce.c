@@ -265,6 +265,23 @@ static void import_softmax(Aten *n)
 	aten_set(n, node_reshape(n->v, node_call(n->v, n->row->op, &x, 1, &attr, 1), s));
 }
 
+/* A softmax that is 0 where all of a line is -inf. */
+static void import_safe_softmax(Aten *n)
+{
+	Visit *v = n->v;
+	int x = aten_value(n, "self");
+	DType type = aten_type(n, "dtype", node_val(v, x)->type);
+	x = node_cast(v, x, type);
+	Shape s = node_val(v, x)->shape;
+	if (s.rank == 0)
+		x = node_view(v, x, 1, (int64_t[]){ 1 });
+	int64_t axis = aten_axis(n, "dim", s.rank);
+	Attr at = attr_int("axis", axis), over[] = { attr_ints("axes", &axis, 1), attr_int("keep", 1) };
+	int y = node_call(v, OP_softmax, &x, 1, &at, 1), most = node_call(v, OP_reduce_max, &x, 1, over, 2);
+	int empty = node_call2(v, OP_equal, most, node_number(v, type, -INFINITY));
+	aten_set(n, node_reshape(v, node_where(v, empty, node_number(v, type, 0), y), s));
+}
+
 static void import_cumulate(Aten *n)
 {
 	int x = summand(n, false);
@@ -385,7 +402,7 @@ const AtenRow torch_reduce_rows[] = {
 	{ "softmax", "self:T dim:i dtype:i?", import_softmax, OP_softmax },
 	{ "special_softmax", "self:T dim:i dtype:i?", import_softmax, OP_softmax },
 	{ "_softmax", "self:T dim:i half_to_float:b", import_softmax, OP_softmax },
-	{ "_safe_softmax", "self:T dim:i dtype:i?", import_softmax, OP_softmax },
+	{ "_safe_softmax", "self:T dim:i dtype:i?", import_safe_softmax, 0 },
 	{ "log_softmax", "self:T dim:i dtype:i?", import_softmax, OP_log_softmax },
 	{ "special_log_softmax", "self:T dim:i dtype:i?", import_softmax, OP_log_softmax },
 	{ "_log_softmax", "self:T dim:i half_to_float:b", import_softmax, OP_log_softmax },
