@@ -195,7 +195,7 @@ static const struct {
 	{ 1, 40, 0, "it does not end as one does" },
 	{ 1, -1, -1, "it does not end as one does" },
 	{ 1, -1, 20, "a block has another checksum than was stored" },
-	{ 2, 0, 0, "there is no such file" },
+	{ 2, 0, 0, "cannot be opened: No such file or directory" },
 	{ 2, 1000, 0, "lies outside of its data file, which has 1000 bytes" },
 	{ 2, -1, 20000, "is damaged: its checksum is another one" },
 };

@@ -14,8 +14,8 @@ enum { FOOTER = 48, TRAILER = 5, MOST_SHARDS = 1 << 16, MOST_KEY = 1 << 16 };
 
 struct TfCheckpoint {
 	Arena *arena;
-	const char *prefix;
-	Names *names; /* key -> entry */
+	const char *folder, *prefix; /* the folder: NULL, or where the prefix is a path below */
+	Names *names;                /* key -> entry */
 	VEC(Bytes) entry;
 	uint32_t crc[256]; /* of each byte */
 	int64_t shards;
@@ -156,17 +156,32 @@ static bool read_table(TfCheckpoint *c, Bytes file, Err *err)
 	return c->shards > 0 || damaged(err, "it has no header");
 }
 
-TfCheckpoint *tf_checkpoint_open(Arena *a, const char *prefix, Err *err)
+/* The prefix as a user would name it. */
+static const char *shown(const TfCheckpoint *c)
+{
+	return c->folder != NULL ? arena_printf(c->arena, "%s/%s", c->folder, c->prefix) : c->prefix;
+}
+
+static bool read_file(const TfCheckpoint *c, const char *ending, Bytes *out, Err *err)
+{
+	const char *path = arena_printf(c->arena, "%s%s", c->prefix, ending);
+	Err why = { 0 };
+	if (c->folder == NULL)
+		return neighbour_read(c->arena, path, out, err);
+	return neighbour_read_below(c->arena, c->folder, path, out, &why) ||
+	       fail(err, why.code, arena_printf(c->arena, "%s/%s", c->folder, path), "%s", why.text);
+}
+
+TfCheckpoint *tf_checkpoint_open(Arena *a, const char *folder, const char *prefix, Err *err)
 {
 	TfCheckpoint *c = arena_new_of(a, TfCheckpoint);
-	const char *path = arena_printf(a, "%s.index", prefix);
 	Bytes file;
 	Err why = { 0 };
-	*c = (TfCheckpoint){ .arena = a, .prefix = prefix, .names = names_new(a) };
+	*c = (TfCheckpoint){ .arena = a, .folder = folder, .prefix = prefix, .names = names_new(a) };
 	fill_crc(c->crc);
-	if (neighbour_read(a, path, &file, &why) && read_table(c, file, &why))
+	if (read_file(c, ".index", &file, &why) && read_table(c, file, &why))
 		return c;
-	err_at(&why, path);
+	err_at(&why, arena_printf(a, "%s.index", shown(c)));
 	if (err->code == ERR_NONE)
 		*err = why;
 	return NULL;
@@ -181,18 +196,15 @@ bool tf_checkpoint_has(const TfCheckpoint *c, const char *key)
 
 static bool open_shard(TfCheckpoint *c, int64_t k, Err *err)
 {
-	const char *path =
-		arena_printf(c->arena, "%s.data-%05lld-of-%05lld", c->prefix, (long long)k, (long long)c->shards);
-	if (c->open[k])
-		return true;
-	c->open[k] = neighbour_read(c->arena, path, &c->shard[k], err);
+	const char *ending = arena_printf(c->arena, ".data-%05lld-of-%05lld", (long long)k, (long long)c->shards);
+	c->open[k] = c->open[k] || read_file(c, ending, &c->shard[k], err);
 	return c->open[k];
 }
 
 bool tf_checkpoint_read(TfCheckpoint *c, const char *key, NodeTensor *out, Err *err)
 {
 	int at = names_find(c->names, key);
-	const char *what = arena_printf(c->arena, "variable '%.100s' of '%.200s.index'", key, c->prefix);
+	const char *what = arena_printf(c->arena, "variable '%.100s' of '%.200s.index'", key, shown(c));
 	TfEntry e = { 0 };
 	*out = (NodeTensor){ .name = key };
 	if (at < 0)

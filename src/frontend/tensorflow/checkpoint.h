@@ -11,8 +11,11 @@ typedef struct TfCheckpoint TfCheckpoint;
 
 /* The ending of an index, by its last bytes. */
 bool tf_is_index(Bytes file);
-/* Reads PREFIX.index; shards are mapped when a tensor of theirs is read. */
-TfCheckpoint *tf_checkpoint_open(Arena *a, const char *prefix, Err *err);
+/*
+ * Reads PREFIX.index; shards are mapped when a tensor of theirs is read. With a folder the prefix is a path below it,
+ * and no link is followed.
+ */
+TfCheckpoint *tf_checkpoint_open(Arena *a, const char *folder, const char *prefix, Err *err);
 bool tf_checkpoint_has(const TfCheckpoint *c, const char *key);
 bool tf_checkpoint_read(TfCheckpoint *c, const char *key, NodeTensor *out, Err *err);
 

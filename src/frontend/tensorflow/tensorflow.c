@@ -145,8 +145,9 @@ static const TfInterface *find_signature(Arena *a, const TfMetaGraph *m, Err *er
 	return n == 1 ? only : NULL;
 }
 
-static Dag *load_meta(
-	Arena *a, const char *path, const TfMetaGraph *m, const char *prefix, const ModelArgs *args, Err *err)
+/* The variables are in the checkpoint `prefix`; with a folder that is below it. */
+static Dag *load_meta(Arena *a, const char *path, const TfMetaGraph *m, const char *folder, const char *prefix,
+	const ModelArgs *args, Err *err)
 {
 	if (m->graph_def == NULL)
 		fail(err, ERR_INPUT, NULL, "it has no graph");
@@ -154,16 +155,18 @@ static Dag *load_meta(
 	if (err->code != ERR_NONE)
 		return NULL;
 	TfGraphs *all = tf_graphs(a, m->graph_def);
-	if (args->weights != NULL)
+	if (args->weights != NULL) {
+		folder = NULL;
 		prefix = without_ending(a, args->weights, ".index");
+	}
 	if (prefix == NULL) {
 		fail(err, ERR_USAGE, "weights", "a checkpoint is named by its .index file");
 		return NULL;
 	}
-	if (args->weights != NULL ||
-		neighbour_named(a, prefix,
-			arena_printf(a, "%s.index", strrchr(prefix, '/') != NULL ? strrchr(prefix, '/') + 1 : prefix)) != NULL) {
-		all->checkpoint = tf_checkpoint_open(a, prefix, err);
+	const char *beside = folder != NULL ? arena_printf(a, "%s/%s", folder, prefix) : prefix;
+	const char *slash = strrchr(beside, '/'), *last = slash != NULL ? slash + 1 : beside;
+	if (args->weights != NULL || neighbour_named(a, beside, arena_printf(a, "%s.index", last)) != NULL) {
+		all->checkpoint = tf_checkpoint_open(a, folder, prefix, err);
 		if (all->checkpoint == NULL)
 			return NULL;
 		tf_find_variables(all);
@@ -196,7 +199,7 @@ static Dag *load_saved(Arena *a, const char *path, Bytes file, const ModelArgs *
 			"tf.saved_model.save(model, folder, signatures=function)");
 	if (err->code != ERR_NONE)
 		return NULL;
-	return load_meta(a, path, serving(m), arena_printf(a, "%s/variables/variables", folder), args, err);
+	return load_meta(a, path, serving(m), folder, "variables/variables", args, err);
 }
 
 static Dag *load_graph(Arena *a, const char *path, Bytes file, const ModelArgs *args, Err *err)
@@ -205,7 +208,7 @@ static Dag *load_graph(Arena *a, const char *path, Bytes file, const ModelArgs *
 	m->graph_def = arena_new_of(a, TfGraph);
 	if (!read_message(a, &TfGraph_message, path, file, m->graph_def, err))
 		return NULL;
-	return load_meta(a, path, m, path, args, err);
+	return load_meta(a, path, m, NULL, path, args, err);
 }
 
 static Dag *load_exported(Arena *a, const char *path, Bytes file, const ModelArgs *args, Err *err)
@@ -214,7 +217,7 @@ static Dag *load_exported(Arena *a, const char *path, Bytes file, const ModelArg
 	const char *prefix = without_ending(a, path, ".meta");
 	if (!read_message(a, &TfMetaGraph_message, path, file, m, err))
 		return NULL;
-	return load_meta(a, path, m, prefix != NULL ? prefix : path, args, err);
+	return load_meta(a, path, m, NULL, prefix != NULL ? prefix : path, args, err);
 }
 
 static Dag *load(Arena *a, const char *path, Bytes file, const ModelArgs *args, Err *err)
