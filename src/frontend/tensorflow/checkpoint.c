@@ -6,16 +6,17 @@
 #include "frontend/tensorflow/checkpoint.h"
 
 #include "frontend/neighbour.h"
+#include "frontend/tensorflow/slices.h"
 
 #include <stdio.h>
 #include <string.h>
 
-enum { FOOTER = 48, TRAILER = 5, MOST_SHARDS = 1 << 16, MOST_KEY = 1 << 16 };
+enum { FOOTER = 48, TRAILER = 5, MOST_SHARDS = 1 << 16, MOST_KEY = 1 << 16, MOST_SLICES = 1 << 10 };
 
 struct TfCheckpoint {
 	Arena *arena;
 	const char *folder, *prefix; /* the folder: NULL, or where the prefix is a path below */
-	Names *names;                /* key -> entry */
+	Names *names;                /* key -> entry; keys of slices in letters */
 	VEC(Bytes) entry;
 	uint32_t crc[256]; /* of each byte */
 	int64_t shards;
@@ -149,7 +150,7 @@ static bool read_table(TfCheckpoint *c, Bytes file, Err *err)
 					return false;
 				continue;
 			}
-			names_bind(c->names, arena_printf(c->arena, "%.*s", (int)key.n, key.at), (int)c->entry.n);
+			names_bind(c->names, tf_key_letters(c->arena, key.at, key.n), (int)c->entry.n);
 			vec_push(c->arena, &c->entry, value);
 		}
 	}
@@ -201,40 +202,124 @@ static bool open_shard(TfCheckpoint *c, int64_t k, Err *err)
 	return c->open[k];
 }
 
-bool tf_checkpoint_read(TfCheckpoint *c, const char *key, NodeTensor *out, Err *err)
+/* What the index says of a tensor or a slice: `what` names it. */
+static bool read_entry(
+	TfCheckpoint *c, const char *key, const char *what, TfEntry *e, DType *type, Shape *shape, Err *err)
 {
 	int at = names_find(c->names, key);
-	const char *what = arena_printf(c->arena, "variable '%.100s' of '%.200s.index'", key, shown(c));
-	TfEntry e = { 0 };
-	*out = (NodeTensor){ .name = key };
+	*e = (TfEntry){ 0 };
 	if (at < 0)
 		return fail(err, ERR_INPUT, NULL, "%s is not there", what);
-	if (!wire_read(c->arena, &TfEntry_message, c->entry.at[at], &e, err))
+	if (!wire_read(c->arena, &TfEntry_message, c->entry.at[at], e, err))
 		return false;
-	if (e.slices.n > 0)
-		return fail(err, ERR_UNSUPPORTED, NULL, "%s is stored in slices, which is not supported", what);
-	if (!tf_type_from(e.dtype, &out->type))
-		return fail(
-			err, ERR_UNSUPPORTED, NULL, "%s has element type %s, which dlc does not have", what, tf_type_name(e.dtype));
-	if (!tf_shape_read(e.shape, what, &out->shape, err))
-		return false;
-	int64_t many = shape_elements(out->shape), bytes = many < 0 ? -1 : dtype_bytes(out->type, many);
-	if (bytes < 0 || e.size != bytes)
-		return fail(err, ERR_INPUT, NULL, "%s has %lld bytes where its shape needs %lld", what, (long long)e.size,
+	if (!tf_type_from(e->dtype, type))
+		return fail(err, ERR_UNSUPPORTED, NULL, "%s has element type %s, which dlc does not have", what,
+			tf_type_name(e->dtype));
+	return tf_shape_read(e->shape, what, shape, err);
+}
+
+/* The bytes of an entry without slices. */
+static bool read_bytes(
+	TfCheckpoint *c, const TfEntry *e, const char *what, DType type, Shape shape, Bytes *out, Err *err)
+{
+	int64_t many = shape_elements(shape), bytes = many < 0 ? -1 : dtype_bytes(type, many);
+	if (bytes < 0 || e->size != bytes)
+		return fail(err, ERR_INPUT, NULL, "%s has %lld bytes where its shape needs %lld", what, (long long)e->size,
 			(long long)bytes);
-	if (e.shard_id < 0 || e.shard_id >= c->shards)
-		return fail(
-			err, ERR_INPUT, NULL, "%s is in data file %lld of %lld", what, (long long)e.shard_id, (long long)c->shards);
-	if (!open_shard(c, e.shard_id, err))
+	if (e->shard_id < 0 || e->shard_id >= c->shards)
+		return fail(err, ERR_INPUT, NULL, "%s is in data file %lld of %lld", what, (long long)e->shard_id,
+			(long long)c->shards);
+	if (!open_shard(c, e->shard_id, err))
 		return false;
-	Bytes file = c->shard[e.shard_id];
-	if (e.offset < 0 || (uint64_t)e.offset > file.n || (uint64_t)bytes > file.n - (uint64_t)e.offset)
+	Bytes file = c->shard[e->shard_id];
+	if (e->offset < 0 || (uint64_t)e->offset > file.n || (uint64_t)bytes > file.n - (uint64_t)e->offset)
 		return fail(err, ERR_INPUT, NULL, "%s lies outside of its data file, which has %zu bytes", what, file.n);
-	Bytes raw = { file.at != NULL ? file.at + e.offset : (const unsigned char *)"", (size_t)bytes };
+	*out = (Bytes){ file.at != NULL ? file.at + e->offset : (const unsigned char *)"", (size_t)bytes };
 	uint32_t stored;
-	memcpy(&stored, &e.crc32c, sizeof stored);
-	if (e.has >> TfEntry_crc32c & 1 && masked(crc32c(c, raw)) != stored)
+	memcpy(&stored, &e->crc32c, sizeof stored);
+	if (e->has >> TfEntry_crc32c & 1 && masked(crc32c(c, *out)) != stored)
 		return fail(err, ERR_INPUT, NULL, "%s is damaged: its checksum is another one", what);
+	return true;
+}
+
+/* Where a tensor is stored: its slices, or one box that is all of it. */
+typedef struct Pieces {
+	TfBox *box;
+	Bytes *raw;
+	size_t n;
+	int64_t elements; /* of the part that they have */
+} Pieces;
+
+/* The slice k of a tensor, if the part has elements of it. */
+static bool add_piece(TfCheckpoint *c, const NodeTensor *t, const TfEntry *e, size_t k, const char *what,
+	const TfBox *part, Pieces *to, Err *err)
+{
+	bool sliced = e->slices.n > 0;
+	TfBox box = tf_box_whole(t->shape);
+	if (sliced && !tf_box_listed(&e->slices.at[k], t->shape, &box))
+		return fail(err, ERR_INPUT, NULL, "slice %zu of %s does not lie in its shape", k, what);
+	int64_t common = tf_box_common(&box, part);
+	if (common == 0)
+		return true;
+	for (size_t i = 0; i < to->n; i++)
+		if (tf_box_common(&to->box[i], &box) > 0)
+			return fail(err, ERR_INPUT, NULL, "slice %zu of %s lies on another one", k, what);
+	TfEntry slice = *e;
+	DType type = t->type;
+	Shape shape = t->shape;
+	const char *name = sliced ? arena_printf(c->arena, "slice %zu of %s", k, what) : what;
+	if (sliced && !read_entry(c, tf_slice_key(c->arena, t->name, &e->slices.at[k]), name, &slice, &type, &shape, err))
+		return false;
+	if (!dtype_eq(type, t->type) || !shape_eq(shape, box.length) || (sliced && slice.slices.n > 0))
+		return fail(err, ERR_INPUT, NULL, "%s is no slice of its type and shape", name);
+	if (!read_bytes(c, &slice, name, type, shape, &to->raw[to->n], err))
+		return false;
+	to->box[to->n++] = box;
+	to->elements += common;
+	return true;
+}
+
+/* Joins a part of a tensor from its pieces. */
+static bool join(TfCheckpoint *c, const TfEntry *e, const char *what, const TfBox *part, NodeTensor *out, Err *err)
+{
+	size_t n = e->slices.n > 0 ? e->slices.n : 1;
+	int64_t many = shape_elements(part->length), bytes = dtype_bytes(out->type, many);
+	if (n > MOST_SLICES)
+		return fail(
+			err, ERR_UNSUPPORTED, NULL, "%s is stored in %zu slices; at most %d are supported", what, n, MOST_SLICES);
+	Pieces p = { .box = arena_array(c->arena, TfBox, (int64_t)n), .raw = arena_array(c->arena, Bytes, (int64_t)n) };
+	for (size_t k = 0; k < n; k++)
+		if (!add_piece(c, out, e, k, what, part, &p, err))
+			return false;
+	if (p.elements != many)
+		return fail(err, ERR_INPUT, NULL, "the slices of %s have %lld of the %lld elements that are read", what,
+			(long long)p.elements, (long long)many);
+	void *data = arena_alloc_aligned(c->arena, (size_t)bytes + 1, 64);
+	for (size_t k = 0; k < p.n; k++)
+		tf_box_copy(part, data, &p.box[k], p.raw[k].at, out->type.bits / 8);
+	out->shape = part->length;
+	out->data = data;
+	return true;
+}
+
+bool tf_checkpoint_read(TfCheckpoint *c, const char *key, const char *part, NodeTensor *out, Err *err)
+{
+	const char *what = arena_printf(c->arena, "variable '%.100s' of '%.200s.index'", key, shown(c));
+	TfEntry e;
+	TfBox box;
+	Bytes raw;
+	*out = (NodeTensor){ .name = key };
+	if (!read_entry(c, key, what, &e, &out->type, &out->shape, err))
+		return false;
+	int64_t many = shape_elements(out->shape);
+	if (many < 0 || dtype_bytes(out->type, many) < 0)
+		return fail(err, ERR_INPUT, NULL, "%s has a shape whose size overflows", what);
+	if (!tf_box_read(part, out->shape, &box))
+		return fail(err, ERR_INPUT, NULL, "%s has no part '%.60s', which the graph reads", what, part);
+	if (e.slices.n > 0 || part[0] != 0)
+		return join(c, &e, what, &box, out, err);
+	if (!read_bytes(c, &e, what, out->type, out->shape, &raw, err))
+		return false;
 	size_t size = out->type.bits / 8;
 	out->data = (uintptr_t)raw.at % size == 0 ? raw.at : arena_alloc_aligned(c->arena, raw.n + 1, 64);
 	if (out->data != raw.at)
@@ -270,11 +355,12 @@ static const TfNode *node_named(const Savers *s, const char *name)
 	return k < 0 ? NULL : &s->node[k];
 }
 
-/* The key that RestoreV2's result `at` has, where its names are a constant. */
-static const char *restored_key(Arena *a, const Savers *s, const TfNode *restore, int64_t at)
+/* What a constant input of RestoreV2 says of its result `at`: input 1 are keys, 2 are parts. NULL: nothing. */
+static const char *restored(Arena *a, const Savers *s, const TfNode *restore, size_t input, int64_t at)
 {
 	int64_t ignored;
-	const TfNode *names = restore->input.n > 1 ? node_named(s, split_name(a, restore->input.at[1], &ignored)) : NULL;
+	const TfNode *names =
+		restore->input.n > input ? node_named(s, split_name(a, restore->input.at[input], &ignored)) : NULL;
 	const TfValue *v = names != NULL ? tf_attr(names, "value") : NULL;
 	if (v == NULL || v->tensor == NULL || (uint64_t)at >= v->tensor->string_val.n)
 		return NULL;
@@ -296,7 +382,7 @@ static void note_assign(TfGraphs *all, const Savers *s, const TfNode *n)
 			break;
 		from = value->input.at[0];
 	}
-	if (value == NULL || strcmp(tf_text(value->op), "RestoreV2") != 0 || (key = restored_key(a, s, value, at)) == NULL)
+	if (value == NULL || strcmp(tf_text(value->op), "RestoreV2") != 0 || (key = restored(a, s, value, 1, at)) == NULL)
 		return;
 	if (s->args != NULL)
 		variable = arg >= 0 && (size_t)arg < s->nactual ? s->actual[arg] : "";
@@ -304,6 +390,8 @@ static void note_assign(TfGraphs *all, const Savers *s, const TfNode *n)
 		return;
 	names_bind(all->variables, variable, (int)all->key.n);
 	vec_push(a, &all->key, key);
+	const char *part = restored(a, s, value, 2, at);
+	vec_push(a, &all->part, part != NULL ? part : "");
 }
 
 static void scan(TfGraphs *all, Savers *s)
@@ -369,5 +457,5 @@ bool tf_variable(const TfGraphs *all, const char *node, NodeTensor *out, Err *er
 				key = arena_printf(all->arena, "%.*s", (int)name->s.n, (const char *)name->s.at);
 		}
 	}
-	return tf_checkpoint_read(all->checkpoint, key, out, err);
+	return tf_checkpoint_read(all->checkpoint, key, k >= 0 ? all->part.at[k] : "", out, err);
 }

@@ -17,7 +17,8 @@ bool tf_is_index(Bytes file);
  */
 TfCheckpoint *tf_checkpoint_open(Arena *a, const char *folder, const char *prefix, Err *err);
 bool tf_checkpoint_has(const TfCheckpoint *c, const char *key);
-bool tf_checkpoint_read(TfCheckpoint *c, const char *key, NodeTensor *out, Err *err);
+/* A tensor or the part of it that "6 4 0,3:0,4" names, in one piece however it is stored; part "": all of it. */
+bool tf_checkpoint_read(TfCheckpoint *c, const char *key, const char *part, NodeTensor *out, Err *err);
 
 /* Finds the key of each variable: which tensor the savers of the graph restore it from. */
 void tf_find_variables(TfGraphs *all);

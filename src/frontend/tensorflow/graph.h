@@ -65,7 +65,7 @@ struct TfGraphs {
 	int64_t results;                 /* of all Ops */
 	struct TfCheckpoint *checkpoint; /* NULL: variables have no values */
 	Names *variables;                /* the name of a variable's node -> key */
-	WireTexts key;
+	WireTexts key, part;             /* part: of the tensor, as savers write it (frontend/tensorflow/slices.h) */
 };
 
 enum { TF_MOST_OUTPUTS = 1 << 16 };
