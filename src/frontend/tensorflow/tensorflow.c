@@ -141,7 +141,10 @@ static const TfInterface *find_signature(Arena *a, const TfMetaGraph *m, Err *er
 		n++;
 	}
 	if (n > 1)
-		fail(err, ERR_INPUT, NULL, "it has no signature serving_default, but %d others: %s", n, text_str(&names));
+		fail(err, ERR_INPUT, NULL,
+			"it has no signature serving_default, but %d others: %s: save it with the one to compile as "
+			"serving_default",
+			n, text_str(&names));
 	return n == 1 ? only : NULL;
 }
 
