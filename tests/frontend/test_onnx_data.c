@@ -72,6 +72,15 @@ static bool is_plain(const OnnxValueInfo *v, size_t n)
 	return true;
 }
 
+/* The data of optionals and sequences are other messages, which tests/onnx/backend.py reads. */
+static bool are_tensors(const OnnxValueInfo *v, size_t n)
+{
+	for (size_t k = 0; k < n; k++)
+		if (v[k].type != NULL && v[k].type->tensor_type == NULL)
+			return false;
+	return true;
+}
+
 static OnnxModel *read_model(Arena *a, const char *dir)
 {
 	Bytes file;
@@ -409,12 +418,17 @@ START_TEST(rejected_models_name_the_operator)
 		bool known = m != NULL && load_inputs(&c, m);
 		ModelArgs args = { .offer = offer, .offer_arg = &c };
 		Dag *d = frontend_load(a, arena_printf(a, "%s/model.onnx", c.dir), &args, &err);
+		bool tensors = m != NULL && are_tensors(m->graph->input.at, m->graph->input.n) &&
+			are_tensors(m->graph->output.at, m->graph->output.n);
+		if (d != NULL && !tensors)
+			continue;
 		if (d != NULL) {
 			const char *wrong = known ? check_results(&c, d, &taken) : "its inputs cannot be read";
 			ck_assert_msg(wrong[0] == 0, "%s: %s", e->d_name, wrong);
 			continue;
 		}
-		ck_assert_msg(err.code == ERR_UNSUPPORTED, "%s: %s", e->d_name, err.text);
+		bool asks = err.code == ERR_INPUT && strcmp(err.place, "shape") == 0; /* for the elements of a sequence */
+		ck_assert_msg(err.code == ERR_UNSUPPORTED || asks, "%s: %s", e->d_name, err.text);
 		const char *op = m == NULL || m->graph->node.n == 0 ? "" : onnx_text(m->graph->node.at[0].op_type);
 		ck_assert_msg(strstr(err.items, op) != NULL || strstr(err.text, op) != NULL, "%s: %s\n%s", e->d_name, err.text,
 			err.items);

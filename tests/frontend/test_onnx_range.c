@@ -106,10 +106,19 @@ static void change_tensor(Trial *t, OnnxTensor *w)
 		change_int(t, &x[k]);
 }
 
+/* The tensor that an input is, or may be. */
+static OnnxTensorType *tensor_of(const OnnxValueInfo *v)
+{
+	const OnnxType *t = v->type;
+	while (t->tensor_type == NULL)
+		t = (t->optional_type != NULL ? t->optional_type : t->sequence_type)->elem_type;
+	return t->tensor_type;
+}
+
 /* An input of fewer and of more dimensions, and of other lengths. */
 static void change_input(Trial *t, OnnxValueInfo *v)
 {
-	OnnxShape *s = v->type->tensor_type->shape;
+	OnnxShape *s = tensor_of(v)->shape;
 	t->what = arena_printf(t->arena, "shape of %s", v->name);
 	for (size_t k = 0; k < s->dim.n; k++) {
 		static const int64_t lengths[] = { 0, 1, 5, 1 << 20, (int64_t)1 << 40 };
@@ -137,13 +146,13 @@ static void change_input(Trial *t, OnnxValueInfo *v)
 /* Element types of an input: each must fit or be refused. */
 static void change_type(Trial *t, OnnxValueInfo *v)
 {
-	int64_t was = v->type->tensor_type->elem_type;
+	int64_t was = tensor_of(v)->elem_type;
 	t->what = arena_printf(t->arena, "type of %s", v->name);
 	for (int64_t code = 0; code < 30; code++) {
-		v->type->tensor_type->elem_type = code;
+		tensor_of(v)->elem_type = code;
 		import_changed(t, (double)code);
 	}
-	v->type->tensor_type->elem_type = was;
+	tensor_of(v)->elem_type = was;
 }
 
 START_TEST(numbers_out_of_range)
