@@ -353,6 +353,9 @@ static const struct {
 		"2x4x10x12" },
 	{ LAYER("InnerProduct", "inner_product_param { num_output: 7 axis: 2 transpose: true }"), "2x6x7" },
 	{ LAYER("Embed", "embed_param { num_output: 7 input_dim: 9 }"), "2x6x5x6x7" },
+	{ "layer { name: 'r' type: 'Reshape' bottom: 'data' top: 'r' reshape_param { shape { dim: [-1,5,1,1] } } }\n" LAYER(
+		  "ROIPooling", "bottom: 'r' roi_pooling_param { pooled_h: 2 pooled_w: 3 spatial_scale: 0.0625 }"),
+		"72x6x2x3" },
 	{ LAYER("PriorBox", "bottom: 'data' prior_box_param { min_size: 2 max_size: 4 aspect_ratio: 2 }"), "1x2x480" },
 	{ "layer { name: 'l' type: 'Slice' bottom: 'data' top: 'y' top: 'z' slice_param { slice_point: 2 } }\n"
 	  "layer { name: 's' type: 'Silence' bottom: 'z' }",

@@ -215,6 +215,11 @@ def samples(g):
         for _ in range(n):
             x0, y0 = g.r.uniform(0, x), g.r.uniform(0, y)
             boxes += [round(e, 2) for e in (x0, y0, x0 + g.r.uniform(0, x), y0 + g.r.uniform(0, y))]
+        if v.kind == F32 and g.chance(0.3):
+            rows = [e for i in range(n) for e in [g.r.randrange(b)] + boxes[4 * i:4 * i + 4]]
+            g.add("MaxRoiPool", [v, g.constant(F32, [n, 5], rows)], F32, (n, c, ty, tx), pooled_shape=[ty, tx],
+                  spatial_scale=g.r.choice((1.0, 0.5)))
+            return
         ins = [v, g.constant(v.kind, [n, 4], boxes), g.constant(I64, [n], [g.r.randrange(b) for _ in range(n)])]
         g.add("RoiAlign", ins, v.kind, (n, c, ty, tx), output_height=ty, output_width=tx,
               sampling_ratio=g.r.choice((0, 1, 2)), spatial_scale=g.r.choice((1.0, 0.5)),

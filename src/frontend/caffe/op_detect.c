@@ -1,11 +1,12 @@
 /*
  * Rows of SSD's fork. Prior boxes depend on shapes only, so they are constants. DetectionOutput ranks the boxes of each
- * class, leaves out those that others hide, and keeps the best of all classes.
+ * class, leaves out those that others hide, and keeps the best of all classes. ROIPooling is of Fast R-CNN's fork.
  */
 #include "frontend/caffe/caffe.h"
 
 #include "frontend/node/boxes.h"
 #include "frontend/node/compose.h"
+#include "frontend/node/roi_pool.h"
 
 #include <float.h>
 #include <math.h>
@@ -287,8 +288,25 @@ static void import_detection_output(Visit *v)
 	node_set(v, 0, node_view(v, rows, 4, (int64_t[]){ 1, 1, d.batch * d.most, 7 }));
 }
 
+static void import_roi_pooling(Visit *v)
+{
+	RegionPool p = { .height = caffe_count(v, "pooled_h", 0, 1),
+		.width = caffe_count(v, "pooled_w", 0, 1),
+		.scale = node_attr_size(v, "spatial_scale", 1) };
+	const Item *rois = node_need(v, 1);
+	int64_t count = rois->shape.dim[0], width = shape_product(&rois->shape, 1, rois->shape.rank);
+	node_need(v, 0);
+	if (node_ok(v) && (rois->shape.rank < 2 || width != 5))
+		node_fail(v, ERR_TYPE, "its regions are not rows of 5 numbers");
+	if (!node_ok(v))
+		return;
+	int rows = node_view(v, node_value(v, 1), 2, (int64_t[]){ count, 5 });
+	node_set(v, 0, node_roi_pool(v, node_value(v, 0), rows, &p));
+}
+
 const NodeRow caffe_detect_rows[] = {
 	{ "PriorBox", 0, "", import_prior_box },
 	{ "DetectionOutput", 0, "*", import_detection_output },
+	{ "ROIPooling", 0, "", import_roi_pooling },
 	{ NULL, 0, NULL, NULL },
 };

@@ -6,6 +6,7 @@
 #include "frontend/mxnet/rows.h"
 #include "frontend/node/boxes.h"
 #include "frontend/node/roi_align.h"
+#include "frontend/node/roi_pool.h"
 
 #include <math.h>
 #include <string.h>
@@ -260,11 +261,28 @@ static void import_roi_align(Visit *v)
 	node_set(v, 0, node_where(v, none, node_number(v, node_val(v, y)->type, 0), y));
 }
 
+/* The greatest elements of bins; regions are the same rows. */
+static void import_roi_pooling(Visit *v)
+{
+	node_need(v, 0);
+	node_need(v, 1);
+	MxnetList size = mxnet_attr_list(v, "pooled_size");
+	RegionPool p = { .scale = node_attr_size(v, "spatial_scale", 1) };
+	if (node_ok(v) && (size.n != 2 || size.none[0] || size.none[1]))
+		node_fail(v, ERR_INPUT, "its attribute pooled_size does not hold two numbers");
+	if (!node_ok(v))
+		return;
+	p.height = size.at[0];
+	p.width = size.at[1];
+	node_set(v, 0, node_roi_pool(v, node_value(v, 0), node_value(v, 1), &p));
+}
+
 const NodeRow mxnet_detect_rows[] = {
 	{ "_contrib_MultiBoxPrior", 0, "", import_prior },
 	{ "_contrib_MultiBoxDetection", 0, "", import_detection },
 	{ "_contrib_box_nms", 0, "", import_box_nms },
 	{ "_contrib_box_iou", 0, "", import_box_iou },
 	{ "_contrib_ROIAlign", 0, "", import_roi_align },
+	{ "ROIPooling", 0, "", import_roi_pooling },
 	{ NULL, 0, NULL, NULL },
 };

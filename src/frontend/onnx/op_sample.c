@@ -1,11 +1,11 @@
 /*
  * Rows that read an image at computed places: AffineGrid makes the places, GridSample reads there
- * (frontend/node/grid_sample.h), RoiAlign reads regions (frontend/node/roi_align.h), Col2Im adds up what overlaps
- * (fold).
+ * (frontend/node/grid_sample.h), RoiAlign and MaxRoiPool read regions, Col2Im adds up what overlaps (fold).
  */
 #include "frontend/node/compose.h"
 #include "frontend/node/grid_sample.h"
 #include "frontend/node/roi_align.h"
+#include "frontend/node/roi_pool.h"
 #include "frontend/onnx/rows.h"
 
 #include "op/element.h"
@@ -116,6 +116,22 @@ static void import_roi_align(Visit *v)
 		node_fail(v, ERR_TYPE, "its places of images are not a list of integers");
 }
 
+static void import_max_roi_pool(Visit *v)
+{
+	int n;
+	const int64_t *size = node_attr_ints(v, "pooled_shape", &n);
+	RegionPool p = { .scale = node_attr_size(v, "spatial_scale", 1) };
+	node_need(v, 0);
+	node_need(v, 1);
+	if (node_ok(v) && n != 2)
+		node_fail(v, ERR_INPUT, "its attribute pooled_shape does not hold two numbers");
+	if (!node_ok(v))
+		return;
+	p.height = size[0];
+	p.width = size[1];
+	node_set(v, 0, node_roi_pool(v, node_value(v, 0), node_value(v, 1), &p));
+}
+
 /* ---- what overlaps is added */
 
 typedef struct Fold {
@@ -197,6 +213,7 @@ const NodeRow onnx_sample_rows[] = {
 	{ "AffineGrid", 20, "", import_affine_grid },
 	{ "GridSample", 16, "", import_grid_sample },
 	{ "RoiAlign", 10, "", import_roi_align },
+	{ "MaxRoiPool", 1, "", import_max_roi_pool },
 	{ "Col2Im", 18, "", import_col2im },
 	{ NULL, 0, NULL, NULL },
 };
