@@ -17,7 +17,7 @@ static bool add_output(Import *im, Item *it, const char *name, const Names *resu
 	if (it->value == DAG_NONE)
 		it->value = dag_add_const(d,
 			names_taken(im->own, it->name) && strcmp(it->name, name) != 0 ? it->name
-																	: arena_printf(im->arena, "%s.const", name),
+																		  : arena_printf(im->arena, "%s.const", name),
 			it->type, it->shape, it->data);
 	int value = it->value;
 	bool other = strcmp(d->value.at[value].name, name) != 0 && names_taken(results, d->value.at[value].name);
@@ -41,8 +41,8 @@ static void compare_output(Import *im, const NodeValue *v, const char *name, con
 	for (int k = 0; same_shape && k < it->shape.rank; k++)
 		same_shape = v->dim[k].open || v->dim[k].size == it->shape.dim[k];
 	if (!same_shape)
-		import_note(im, "result '%s' has the shape %s, which is not what the file declares", name,
-			shape_str(it->shape, text));
+		import_note(
+			im, "result '%s' has the shape %s, which is not what the file declares", name, shape_str(it->shape, text));
 }
 
 /* " of node 's' (SplitToSequence)": the node that computes a result. */
@@ -75,6 +75,9 @@ static bool list_result(Import *im, const NodeGraph *g, const NodeValue *v, Item
 		Result r = { v->name, v, sequence ? it->list[k] : it };
 		if (sequence)
 			r.name = arena_printf(im->arena, "%s.%d", v->name, k);
+		if (r.item == NULL)
+			return import_refuse(im, ERR_UNSUPPORTED, "element %d of the model's result '%s'%s was never written", k,
+				v->name, maker_of(im, g, v->name));
 		if (r.item->kind != ITEM_TENSOR && r.item->kind != ITEM_FLOAT8)
 			return import_refuse(im, ERR_UNSUPPORTED, "the model's result '%s'%s is %s; dlc gives tensors only", r.name,
 				maker_of(im, g, v->name), item_kind_name(r.item->kind));

@@ -27,7 +27,7 @@ typedef struct Item {
 	const void *data;   /* NULL: not known while importing */
 	int value;          /* in the Dag, or DAG_NONE */
 	bool input;         /* a graph input: a given constant would make it known */
-	struct Item **list; /* ITEM_SEQUENCE: its n elements */
+	struct Item **list; /* ITEM_SEQUENCE: its n elements; NULL: never written */
 	int n;
 } Item;
 
