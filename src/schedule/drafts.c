@@ -92,8 +92,10 @@ const KernelSet *drafts_make(Drafts *d, Arena *a, const Trace *t, Err *err)
 		}
 	depth = i;
 	at->parted += i < n;
-	for (DraftNode *c = at; i < n; i++)
+	size_t before = arena_used(d->arena);
+	for (DraftNode *c = at; i < n && d->bytes < KEPT_BYTES; i++)
 		c = add_child(d, c, step_text(a, t, i));
+	d->bytes += arena_used(d->arena) - before;
 	if (at->ks == NULL && at->parted > PARTED && d->bytes < KEPT_BYTES) {
 		size_t used = arena_used(d->arena);
 		KernelSet *ks = begin(d, d->arena, kept, &cost, err);

@@ -260,8 +260,9 @@ int emit_spread(Emit *e, const Stmt *s)
 		while (all[head].done)
 			head++;
 		DType t = all[head].to->buf->type;
-		n = 0;
-		for (int k = head; k < count && n < TURN_MOST; k++) {
+		c[0] = &all[head];
+		n = 1;
+		for (int k = head + 1; k < count && n < TURN_MOST; k++) {
 			int64_t by;
 			if (!all[k].done && emit_is_apart(all[k].put, all[head].put, &by) && by == n)
 				c[n++] = &all[k];

@@ -96,6 +96,9 @@ const Json *keras_argument(Visit *v, int at, const char *name);
 bool keras_flag(Visit *v, const char *name);
 /* The input of the node that is argument `at` or has that name; -1: there is none. */
 int keras_input(Visit *v, int at, const char *name);
+/* Every element of the list under one of these names is an input; else it is refused. */
+bool keras_all_tensors(Visit *v, const char *const *names);
+bool keras_is_listed(Visit *v); /* the call is in the form of before Keras 3 */
 int keras_count_tensors(const Json *j, bool listed);
 /* The number that stands for the first tensor of a call in version 2; NULL: that is a tensor. */
 const Json *keras_constant(const Json *args);

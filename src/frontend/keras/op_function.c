@@ -82,7 +82,8 @@ static void import_squeeze(Visit *v)
 
 static void import_concatenate(Visit *v)
 {
-	int n = node_nin(v), *x = arena_array(v->im->arena, int, n + 1);
+	static const char *const names[] = { "values", "xs", NULL };
+	int n = keras_all_tensors(v, names) ? node_nin(v) : 0, *x = arena_array(v->im->arena, int, n + 1);
 	for (int k = 0; k < n; k++)
 		x[k] = keras_value(v, k);
 	int rank = n > 0 ? node_val(v, x[0])->shape.rank : 0, axis = node_axis(v, node_attr_int(v, "axis", -1), rank);
@@ -238,7 +239,8 @@ static void import_split(Visit *v)
 
 static void import_stack(Visit *v)
 {
-	int n = node_nin(v), *x = arena_array(v->im->arena, int, n + 1);
+	static const char *const names[] = { "values", "x", NULL };
+	int n = keras_all_tensors(v, names) ? node_nin(v) : 0, *x = arena_array(v->im->arena, int, n + 1);
 	Shape s = node_need(v, 0)->shape, to = { .rank = s.rank + 1 };
 	int axis = axis_of(v, to.rank, 0);
 	if (node_ok(v) && to.rank > DAG_MAX_RANK)
@@ -439,6 +441,10 @@ static void import_take(Visit *v)
 	int at = keras_input(v, 1, "indices"), x = keras_value(v, 0);
 	const Json *list = keras_argument(v, 1, "indices");
 	list = list == NULL ? keras_json(v, "indices") : list;
+	if (at == 0)
+		node_fail(v, ERR_UNSUPPORTED, "its table is a constant");
+	else if (!keras_is_listed(v) && !node_has(v, "axis") && node_val(v, x)->shape.rank > 1)
+		node_fail(v, ERR_UNSUPPORTED, "it takes elements of a flattened tensor: give it an axis");
 	Attr attr = attr_int("axis", axis_of(v, node_val(v, x)->shape.rank, 0));
 	int in[] = { x, at >= 0 ? keras_value(v, at) : indices(v, list) };
 	if (node_ok(v) && at >= 0 && !dtype_is_int(node_val(v, in[1])->type))

@@ -174,6 +174,9 @@ static void import_function(Visit *v)
 {
 	Arena *a = v->im->arena;
 	Json how = { .kind = JV_OBJECT };
+	const Json *beta = strcmp(v->node->op, "Silu") == 0 ? keras_argument(v, 1, "beta") : NULL;
+	if (beta != NULL && !(beta->kind == JV_REAL && beta->real == 1) && !(beta->kind == JV_INT && beta->i == 1))
+		node_fail(v, ERR_UNSUPPORTED, "its beta is not 1");
 	json_set(a, &how, "class_name", json_new_text(a, keras_snake(a, v->node->op)));
 	Json *config = arena_new_of(a, Json);
 	*config = *keras_settings(v);

@@ -359,6 +359,27 @@ const Json *keras_argument(Visit *v, int at, const char *name)
 	return found == NULL || found->kind == JV_NULL ? NULL : found;
 }
 
+bool keras_all_tensors(Visit *v, const char *const *names)
+{
+	const KerasCall *c = call_of(v);
+	const Json *list = NULL;
+	for (int k = 0; names[k] != NULL && list == NULL; k++)
+		list = keras_argument(v, c->listed ? -1 : 0, names[k]);
+	if (list == NULL && c->listed)
+		list = c->args;
+	/* A reference of the older form is a list that begins with a name. */
+	bool one = list == NULL || list->kind != JV_ARRAY || list->list.n == 0 || list->list.at[0]->kind == JV_TEXT;
+	bool all = one || (int)list->list.n == node_nin(v);
+	if (!all)
+		node_fail(v, ERR_UNSUPPORTED, "its list holds a constant, which dlc reads as an argument of its own only");
+	return all;
+}
+
+bool keras_is_listed(Visit *v)
+{
+	return call_of(v)->listed;
+}
+
 int keras_input(Visit *v, int at, const char *name)
 {
 	const KerasCall *c = call_of(v);
