@@ -4,8 +4,8 @@
  *
  * While the log keeps its header (its salts), it has the newest committed form of every page that changed; a checkpoint
  * only copies pages from the log into the file. So the file with the log's pages over it is one moment of the
- * database, if the log's header is the same before and after the file is read. A shared lock on the file keeps the last
- * writer from removing the log meanwhile. https://sqlite.org/fileformat2.html#walformat
+ * database, if the log's header is the same before the file and after the log is read. A shared lock on the file keeps
+ * the last writer from removing the log meanwhile. https://sqlite.org/fileformat2.html#walformat
  */
 #include "db/bound.h"
 #include "db/open.h"
@@ -166,8 +166,14 @@ static int read_moment(sqlite3_file *f, const char *name, Image *im)
 	stat(name, &after);
 	if (rc != SQLITE_OK)
 		return rc;
-	if (n > im->log.n || (n == 0) != (im->log.n == 0) || (n > 0 && memcmp(head, im->log.at, n) != 0))
-		return SQLITE_BUSY;
+	/* Frames of a new log are written behind its header: the header is asked for after the frames, too. */
+	Buffer last = { 0 };
+	rc = read_log(im->log_name, HEAD, &last);
+	bool kept = n <= im->log.n && (n == 0) == (im->log.n == 0) && n == last.n &&
+		(n == 0 || (memcmp(head, im->log.at, n) == 0 && memcmp(head, last.at, n) == 0));
+	sqlite3_free(last.at);
+	if (rc != SQLITE_OK || !kept)
+		return rc != SQLITE_OK ? rc : SQLITE_BUSY;
 	bool same = before.st_size == after.st_size && before.st_mtim.tv_sec == after.st_mtim.tv_sec &&
 		before.st_mtim.tv_nsec == after.st_mtim.tv_nsec && before.st_ino == after.st_ino;
 	return same || read_head(&im->log, sum, &big_endian) != 0 ? SQLITE_OK : SQLITE_BUSY;
