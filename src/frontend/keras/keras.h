@@ -98,6 +98,8 @@ bool keras_flag(Visit *v, const char *name);
 int keras_input(Visit *v, int at, const char *name);
 /* Every element of the list under one of these names is an input; else it is refused. */
 bool keras_all_tensors(Visit *v, const char *const *names);
+/* The type that an argument or attribute dtype names. */
+DType keras_type_or(Visit *v, DType otherwise);
 bool keras_is_listed(Visit *v); /* the call is in the form of before Keras 3 */
 int keras_count_tensors(const Json *j, bool listed);
 /* The number that stands for the first tensor of a call in version 2; NULL: that is a tensor. */

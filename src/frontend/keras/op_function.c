@@ -17,9 +17,13 @@ static void import_reshape(Visit *v)
 	if (!node_ok(v))
 		return;
 	for (int k = 0; k < count; k++) {
+		if (dim[k] < -1 || (dim[k] == -1 && open >= 0))
+			node_fail(v, ERR_INPUT, "its newshape has the size %lld as dimension %d", (long long)dim[k], k);
 		to.dim[k] = dim[k] < 0 ? 1 : dim[k];
 		open = dim[k] < 0 ? k : open;
 	}
+	if (!node_ok(v))
+		return;
 	known = shape_product(&to, 0, to.rank);
 	if (open >= 0 && known > 0)
 		to.dim[open] = shape_product(&s, 0, s.rank) / known;
@@ -142,7 +146,8 @@ static void cut(Visit *v, const Json *j, int64_t n, int d, Part *p)
 		return;
 	}
 	int64_t from = number_or(v, slice, "start", step > 0 ? 0 : n - 1), to = number_or(v, slice, "stop", INT64_MAX);
-	bool open = to == INT64_MAX;
+	const Json *stop = json_find(slice, "stop");
+	bool open = stop == NULL || stop->kind == JV_NULL;
 	from = bounded(from < 0 ? from + n : from, step > 0 ? 0 : -1, step > 0 ? n : n - 1);
 	to = open ? (step > 0 ? n : -1) : bounded(to < 0 ? to + n : to, step > 0 ? 0 : -1, step > 0 ? n : n - 1);
 	int64_t way = step > 0 ? to - from : from - to, stride = step > 0 ? step : -step;
@@ -221,6 +226,10 @@ static void import_split(Visit *v)
 	bool equal = given != NULL && given->kind == JV_INT;
 	if (node_ok(v) && (count < 0 || (equal && (at[0] < 1 || n % at[0] != 0))))
 		node_fail(v, ERR_INPUT, "its parts do not fit dimension %d of %lld elements", axis, (long long)n);
+	for (int k = 0; k < count && node_ok(v); k++)
+		if (!equal && (at[k] < -1 || at[k] > n))
+			node_fail(v, ERR_INPUT, "its number %lld does not fit dimension %d of %lld elements", (long long)at[k],
+				axis, (long long)n);
 	int parts = !node_ok(v) ? 0 : equal ? (int)at[0] : sizes ? count : count + 1;
 	for (int k = 0; k < parts && node_ok(v); k++) {
 		int64_t size = equal ? n / parts : sizes ? at[k] : (k < count ? at[k] : n) - from;
@@ -334,6 +343,8 @@ static void import_repeat(Visit *v)
 	for (int k = 0; k < wide.rank; k++)
 		wide.dim[k] = k <= axis ? s.dim[k] : k == axis + 1 ? 1 : s.dim[k - 1];
 	x = repeated(v, node_reshape(v, x, wide), axis + 1, times);
+	if (!node_ok(v))
+		return;
 	s.dim[axis] *= times;
 	node_set(v, 0, node_reshape(v, x, s));
 }
@@ -342,6 +353,7 @@ static void import_cumulative(Visit *v)
 {
 	bool product = strcmp(v->node->op, "Cumprod") == 0;
 	int x = keras_value(v, 0);
+	x = node_cast(v, x, keras_type_or(v, node_val(v, x)->type));
 	if (!node_has(v, "axis"))
 		node_fail(v, ERR_UNSUPPORTED, "it has no axis");
 	Attr attr[] = { attr_int("axis", axis_of(v, node_val(v, x)->shape.rank, 0)),
@@ -472,7 +484,8 @@ static void import_like(Visit *v)
 	else if (full)
 		value = given->kind == JV_INT ? (double)given->i : given->real;
 	if (node_ok(v))
-		node_set(v, 0, node_expand(v, node_number(v, node_val(v, x)->type, value), node_val(v, x)->shape));
+		node_set(v, 0,
+			node_expand(v, node_number(v, keras_type_or(v, node_val(v, x)->type), value), node_val(v, x)->shape));
 }
 
 static void import_one_hot(Visit *v)

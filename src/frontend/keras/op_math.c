@@ -226,6 +226,18 @@ static DType type_of(Visit *v, const char *name)
 	return F32;
 }
 
+DType keras_type_or(Visit *v, DType otherwise)
+{
+	const Json *given = keras_argument(v, -1, "dtype");
+	given = given != NULL ? given : keras_json(v, "dtype");
+	if (given == NULL || given->kind == JV_NULL)
+		return otherwise;
+	if (given->kind == JV_TEXT)
+		return type_of(v, given->text);
+	node_fail(v, ERR_UNSUPPORTED, "its dtype is not the name of a type");
+	return otherwise;
+}
+
 static void import_cast(Visit *v)
 {
 	DType to = type_of(v, node_attr_text(v, "dtype", "float32"));
@@ -251,9 +263,11 @@ static int read_axes(Visit *v, int rank, int64_t *axes)
 	return node_ok(v) ? count : 0;
 }
 
-static void reduce(Visit *v, int op)
+static void reduce_as(Visit *v, int op, bool typed)
 {
 	int x = keras_value(v, 0);
+	if (typed)
+		x = node_cast(v, x, keras_type_or(v, node_val(v, x)->type));
 	int64_t axes[DAG_MAX_RANK];
 	int count = read_axes(v, node_val(v, x)->shape.rank, axes);
 	bool keep = node_attr_flag(v, "keepdims", false);
@@ -261,14 +275,20 @@ static void reduce(Visit *v, int op)
 		node_set(v, 0, node_reduce(v, op, x, axes, count, keep));
 }
 
+static void reduce(Visit *v, int op)
+{
+	reduce_as(v, op, false);
+}
+
 static void import_mean(Visit *v)
 {
 	reduce(v, OP_reduce_mean);
 }
 
+/* A sum or product is made in the type that is asked for. */
 static void import_sum(Visit *v)
 {
-	reduce(v, OP_reduce_sum);
+	reduce_as(v, strcmp(v->node->op, "Prod") == 0 ? OP_reduce_prod : OP_reduce_sum, true);
 }
 
 static void import_amax(Visit *v)
@@ -279,11 +299,6 @@ static void import_amax(Visit *v)
 static void import_amin(Visit *v)
 {
 	reduce(v, OP_reduce_min);
-}
-
-static void import_prod(Visit *v)
-{
-	reduce(v, OP_reduce_prod);
 }
 
 /* Whether any, or all, are true. */
@@ -446,7 +461,7 @@ const NodeRow keras_math_rows[] = {
 	{ "ops::Sum", 0, "dtype", import_sum },
 	{ "ops::Max", 0, "", import_amax },
 	{ "ops::Min", 0, "", import_amin },
-	{ "ops::Prod", 0, "dtype", import_prod },
+	{ "ops::Prod", 0, "dtype", import_sum },
 	{ "ops::Any", 0, "", import_any },
 	{ "ops::All", 0, "", import_any },
 	{ "ops::Var", 0, "", import_var },
