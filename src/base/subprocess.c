@@ -167,7 +167,7 @@ bool subprocess_start(Subprocess *p, const SubprocessLimits *l, void (*work)(voi
 	return true;
 }
 
-/* Also where nobody can say how: SIGCHLD is ignored, or the program waits for all its children. */
+/* True also where the reason is lost: the program ignores SIGCHLD, or has waited for the child itself. */
 static bool has_ended(const Subprocess *p, siginfo_t *how)
 {
 	memset(how, 0, sizeof *how);
