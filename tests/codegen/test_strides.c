@@ -80,64 +80,68 @@ static void run_case(Arena *a, const Target *target, const char *text, Rng *rng)
 	ck_assert_msg(wrong == NULL, "%s: %s\n%s", target->model, wrong, text);
 }
 
-START_TEST(strides)
+/* Draws the text of a case. */
+typedef const char *Draw(Arena *a, Rng *rng);
+
+static void run_cases(int level, uint64_t seed, int count, Draw *draw)
 {
 	Target t;
-	Rng rng = rng_seed(0x57a1d);
-	int count = getenv("DLC_TEST_ALL") != NULL ? 2000 : SANITIZED ? 30 : 100;
-	if (!runner_target(&t, runner_levels[_i]))
+	Rng rng = rng_seed(seed);
+	if (!runner_target(&t, runner_levels[level]))
 		return;
 	for (int k = 0; k < count; k++) {
 		Arena *a = arena_new();
-		const char *type = types[rng_below(&rng, LEN(types))];
-		int lanes = rng_below(&rng, 3) == 0 ? (int)rng_range(&rng, 2, LANES) : 2 << rng_below(&rng, 6);
-		int stride = (int)rng_range(&rng, 1, FURTHEST), mask = (int)rng_below(&rng, 3);
-		stride = rng_below(&rng, 2) == 0 ? stride : -stride;
-		run_case(a, &t, load_text(a, type, lanes, stride, mask, (int)rng_range(&rng, 1, lanes - 1)), &rng);
+		run_case(a, &t, draw(a, &rng), &rng);
 		arena_free(a);
 	}
+}
+
+static const char *draw_stride(Arena *a, Rng *rng)
+{
+	const char *type = types[rng_below(rng, LEN(types))];
+	int lanes = rng_below(rng, 3) == 0 ? (int)rng_range(rng, 2, LANES) : 2 << rng_below(rng, 6);
+	int stride = (int)rng_range(rng, 1, FURTHEST), mask = (int)rng_below(rng, 3);
+	stride = rng_below(rng, 2) == 0 ? stride : -stride;
+	return load_text(a, type, lanes, stride, mask, (int)rng_range(rng, 1, lanes - 1));
+}
+
+static const char *draw_turn(Arena *a, Rng *rng)
+{
+	const char *type = types[rng_below(rng, LEN(types))];
+	int lanes = rng_below(rng, 2) == 0 ? (int)rng_range(rng, 2, 9) : 4 << rng_below(rng, 4);
+	int columns = (int)rng_range(rng, 3, 20), lap = rng_below(rng, 2) == 0 ? columns / 2 : columns;
+	int pitch = lanes + (rng_below(rng, 3) == 0 ? (int)rng_range(rng, 1, 3) : 0);
+	bool close = columns <= lanes && rng_below(rng, 2) == 0; /* rows as long as there are lanes */
+	int gap = close ? -columns : (int)rng_range(rng, 0, 3);
+	int other = rng_below(rng, 3) == 0 ? (int)rng_below(rng, 20) : -1;
+	return turn_text(a, type, lanes, columns, gap, other, pitch, lap);
+}
+
+static const char *draw_spread(Arena *a, Rng *rng)
+{
+	const char *type = types[rng_below(rng, LEN(types))];
+	int lanes = rng_below(rng, 4) == 0 ? (int)rng_range(rng, 3, 20) : 4 << rng_below(rng, 4);
+	int columns = (int)rng_range(rng, 1, 20), blocks = (int)rng_range(rng, 1, 2);
+	int stride = columns + (int)rng_range(rng, 1, 20);
+	int other = rng_below(rng, 3) == 0 ? (int)rng_below(rng, 20) : -1;
+	return spread_text(a, type, lanes, columns, blocks, stride, other);
+}
+
+START_TEST(strides)
+{
+	run_cases(_i, 0x57a1d, suite_count(100, 30, 2000), draw_stride);
 }
 END_TEST
 
 START_TEST(turns)
 {
-	Target t;
-	Rng rng = rng_seed(0x7047);
-	int count = getenv("DLC_TEST_ALL") != NULL ? 500 : SANITIZED ? 10 : 40;
-	if (!runner_target(&t, runner_levels[_i]))
-		return;
-	for (int k = 0; k < count; k++) {
-		Arena *a = arena_new();
-		const char *type = types[rng_below(&rng, LEN(types))];
-		int lanes = rng_below(&rng, 2) == 0 ? (int)rng_range(&rng, 2, 9) : 4 << rng_below(&rng, 4);
-		int columns = (int)rng_range(&rng, 3, 20), lap = rng_below(&rng, 2) == 0 ? columns / 2 : columns;
-		int pitch = lanes + (rng_below(&rng, 3) == 0 ? (int)rng_range(&rng, 1, 3) : 0);
-		bool close = columns <= lanes && rng_below(&rng, 2) == 0; /* rows as long as there are lanes */
-		int gap = close ? -columns : (int)rng_range(&rng, 0, 3);
-		int other = rng_below(&rng, 3) == 0 ? (int)rng_below(&rng, 20) : -1;
-		run_case(a, &t, turn_text(a, type, lanes, columns, gap, other, pitch, lap), &rng);
-		arena_free(a);
-	}
+	run_cases(_i, 0x7047, suite_count(40, 10, 500), draw_turn);
 }
 END_TEST
 
 START_TEST(spreads)
 {
-	Target t;
-	Rng rng = rng_seed(0x59ead);
-	int count = getenv("DLC_TEST_ALL") != NULL ? 500 : SANITIZED ? 10 : 40;
-	if (!runner_target(&t, runner_levels[_i]))
-		return;
-	for (int k = 0; k < count; k++) {
-		Arena *a = arena_new();
-		const char *type = types[rng_below(&rng, LEN(types))];
-		int lanes = rng_below(&rng, 4) == 0 ? (int)rng_range(&rng, 3, 20) : 4 << rng_below(&rng, 4);
-		int columns = (int)rng_range(&rng, 1, 20), blocks = (int)rng_range(&rng, 1, 2);
-		int stride = columns + (int)rng_range(&rng, 1, 20);
-		int other = rng_below(&rng, 3) == 0 ? (int)rng_below(&rng, 20) : -1;
-		run_case(a, &t, spread_text(a, type, lanes, columns, blocks, stride, other), &rng);
-		arena_free(a);
-	}
+	run_cases(_i, 0x59ead, suite_count(40, 10, 500), draw_spread);
 }
 END_TEST
 
