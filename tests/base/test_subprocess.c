@@ -1,10 +1,10 @@
 /* Children that answer, crash, loop, sleep and take memory; what is left of them, and what they see of this process. */
+#include "descriptors.h"
 #include "suite.h"
 
 #include "base/guard.h"
 #include "base/subprocess.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -13,17 +13,6 @@
 #include <unistd.h>
 
 static const SubprocessLimits limits = { 256 << 20, 1, 1 };
-
-static int count_descriptors(void)
-{
-	int n = 0;
-	DIR *d = opendir("/proc/self/fd");
-	ck_assert_ptr_nonnull(d);
-	while (readdir(d) != NULL)
-		n++;
-	closedir(d);
-	return n;
-}
 
 /* ---- a child that answers */
 

@@ -2,6 +2,7 @@
  * HDF5 files and the child that reads them: a small file is read; damages that crash libhdf5 1.10.8, or make it take
  * all memory, are refused; nothing is left of children, however they end. A search changed each byte to find them.
  */
+#include "descriptors.h"
 #include "suite.h"
 
 #include "base/guard.h"
@@ -9,7 +10,6 @@
 #include "frontend/frontend.h"
 #include "frontend/hdf5_file.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -44,17 +44,6 @@ static Hdf5 *open_small(Arena *a, size_t at, int to)
 	else
 		ck_assert_msg(h != NULL, "%s", err.text);
 	return h;
-}
-
-static int count_descriptors(void)
-{
-	int n = 0;
-	DIR *d = opendir("/proc/self/fd");
-	ck_assert_ptr_nonnull(d);
-	while (readdir(d) != NULL)
-		n++;
-	closedir(d);
-	return n;
 }
 
 static bool has_children(void)
