@@ -18,7 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { OUT_BUFFER = 1 << 16, READ_CHUNK = 1 << 16 };
+enum { OUT_BUFFER = 1 << 16, READ_CHUNK = 1 << 16, WRITER_MS = 1000 };
 
 /* What a user did wrong, against what the machine refuses. */
 static bool fail_errno(Err *err, const char *path, const char *what, int code)
@@ -71,7 +71,12 @@ bool file_of_program(char out[FILE_PATH])
 
 int file_open_now(const char *path)
 {
-	return open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	struct stat st;
+	/* Until a first writer opens a pipe, a read would give its end. */
+	if (fd >= 0 && fstat(fd, &st) == 0 && S_ISFIFO(st.st_mode))
+		poll(&(struct pollfd){ .fd = fd, .events = POLLIN }, 1, WRITER_MS);
+	return fd;
 }
 
 ssize_t file_read_some(int fd, void *to, size_t n)

@@ -37,8 +37,9 @@ enum { FILE_PATH = 4096 };
 bool file_of_program(char out[FILE_PATH]);
 
 /*
- * Opens for reading and never waits for the other end of a pipe; -1 and errno on failure. file_read_some reads what is
- * there, waits for what a program will write, and gives 0 at once for a pipe that no program has open.
+ * Opens for reading; -1 and errno on failure. The writer of a named pipe has a second to come: open() itself would wait
+ * for ever. file_read_some reads what is there, waits for what a program will write, and gives 0 for a pipe that no
+ * program has open.
  */
 int file_open_now(const char *path);
 ssize_t file_read_some(int fd, void *to, size_t n);
