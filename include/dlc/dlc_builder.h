@@ -26,7 +26,7 @@ typedef struct DlcValue {
 
 /*
  * seed: of the weights that are drawn; each draws from a stream of its own name. options: what dlc_network_load takes,
- * for the inputs that follow; NULL: nothing. `weights` and `frontend` must be NULL.
+ * for the inputs that follow; NULL: nothing. `weights`, `frontend`, `signature` and `tags` must be NULL.
  */
 DLC_API DlcFault dlc_builder_open(DlcSession *s, const char *name, uint64_t seed, const DlcLoadOptions *options,
 	DlcBuilder **out, DlcFailure *why);

@@ -21,6 +21,7 @@ typedef struct DlcModelFile {
 	const void *bytes; /* these stay as long as the network, so that constants may borrow from them */
 	size_t size;
 	const char *weights; /* the file of DlcLoadOptions.weights; NULL: none */
+	const char *signature; /* the entry point of DlcLoadOptions.signature; NULL: the usual one */
 } DlcModelFile;
 
 typedef struct DlcFrontend {

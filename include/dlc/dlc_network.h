@@ -54,6 +54,12 @@ typedef struct DlcLoadOptions {
 	const char *frontend; /* a shared object that is asked first about a file (dlc/dlc_frontend.h); NULL: none */
 	const DlcInputLayout *layout;
 	int nlayout;
+	/*
+	 * Which entry point of a model with several: a signature of a SavedModel or of TensorFlow Lite, a function of
+	 * CoreML, a method of TorchScript, a program of a .pt2 archive. NULL: the format's usual one.
+	 */
+	const char *signature;
+	const char *tags; /* which graph of a SavedModel with several: "serve,tpu"; NULL: the one for serving */
 } DlcLoadOptions;
 
 /* A zoo name or a file, recognised by its content. options may be NULL. */

@@ -78,6 +78,8 @@ bool network_read_options(DlcSession *s, Arena *a, const DlcLoadOptions *o, Mode
 		.batch = o->batch,
 		.seq = o->seq,
 		.weights = o->weights != NULL ? arena_printf(a, "%s", o->weights) : NULL,
+		.signature = o->signature != NULL ? arena_printf(a, "%s", o->signature) : NULL,
+		.tags = o->tags != NULL ? arena_printf(a, "%s", o->tags) : NULL,
 		.eval = compile_eval,
 		.note = session_note,
 		.note_arg = s };

@@ -47,6 +47,9 @@ static bool open_builder(
 		return fail(err, ERR_USAGE, "weights", "must be NULL: a network that is built has no file of weights");
 	if (o->frontend != NULL)
 		return fail(err, ERR_USAGE, "frontend", "must be NULL: a network that is built comes from no file");
+	if (o->signature != NULL || o->tags != NULL)
+		return fail(err, ERR_USAGE, o->tags != NULL ? "tags" : "signature",
+			"must be NULL: a network that is built has one entry point");
 	Arena *a = arena_new();
 	ModelArgs args;
 	if (!network_read_options(s, a, o, &args, err)) {

@@ -45,7 +45,7 @@ static void print_next(const Args *args, const DlcBundleInfo *c)
 	enum { NAMED = 5, SECONDS = 4 /* about 120 trials */ };
 	static const char *const same[] = {
 		"target", "threads", "tuning-db", "batch", "seq", "shape", "bind", "input-layout", "weights", "frontend",
-		"precision"
+		"signature", "tags", "precision"
 	};
 	const DlcChoice **s = arena_array(args_arena(args), const DlcChoice *, c->ntask + 1);
 	int n = 0;
@@ -119,7 +119,7 @@ static void add_errors(Arena *a, Json *v, const PrecisionError *e)
 static void print_command(const Args *args, const char *before)
 {
 	static const char *const same[] = { "target", "batch", "seq", "shape", "bind", "input-layout", "weights",
-		"frontend", "precision" };
+		"frontend", "signature", "tags", "precision" };
 	fprintf(stderr, "dlc: %s: dlc run %s", before, args_operand(args, 0));
 	print_same(stderr, args, same, (int)(sizeof same / sizeof *same));
 	fprintf(stderr, " --against=fp32\n");

@@ -284,6 +284,8 @@ DlcNetwork *network_load_in(const Args *args, DlcSession *s, const char *model, 
 	DlcLoadOptions o = { .batch = args_int(args, "batch", 0), .seq = args_int(args, "seq", 0), .precision = p };
 	o.weights = args_has(args, "weights") ? args_text(args, "weights", NULL) : NULL;
 	o.frontend = args_has(args, "frontend") ? args_text(args, "frontend", NULL) : NULL;
+	o.signature = args_has(args, "signature") ? args_text(args, "signature", NULL) : NULL;
+	o.tags = args_has(args, "tags") ? args_text(args, "tags", NULL) : NULL;
 	o.without = args_has(args, "without") ? args_text(args, "without", NULL) : NULL;
 	if (!read_shapes(args, &o, err) || !read_binds(args, &o, err) || !read_layouts(args, &o, err))
 		return NULL;

@@ -6,10 +6,7 @@
 #define CLI_OPERANDS_H
 
 #include "api/failure.h"
-#include "cli/rows.h"
-
-#define OPTIONS_MODEL OPTION_BATCH, OPTION_SEQ, OPTION_SHAPE, OPTION_BIND, OPTION_INPUT_LAYOUT, OPTION_WEIGHTS, \
-	OPTION_FRONTEND, OPTION_PRECISION
+#include "cli/model_rows.h"
 
 #define NOTE_MODEL \
 	"MODEL is a name of the zoo (see dlc info), or a file or folder of PyTorch, ONNX, TensorFlow,\n" \

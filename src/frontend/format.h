@@ -26,6 +26,8 @@ typedef struct Format {
 	const char *endings;
 	/* Weights may be in a file of their own, so --weights is allowed. */
 	bool weights;
+	/* A model may have several entry points, graphs with tags: args->signature and args->tags are for the format. */
+	bool signatures, tags;
 	/*
 	 * `model` is a name, or the path of the file or the folder. `file` is empty for a named model and a folder. Bytes
 	 * are borrowed for as long as the Dag lives. Other files are found beside the path (frontend/neighbour.h). `args`

@@ -141,6 +141,14 @@ static Dag *load(Arena *a, const Format *format, const char *model, Bytes file, 
 		fail(err, ERR_USAGE, "weights", "%s have no file of weights apart", format->doc);
 		return NULL;
 	}
+	if (args != NULL && args->signature != NULL && !format->signatures) {
+		fail(err, ERR_USAGE, "signature", "%s have one entry point, so there is none to choose", format->doc);
+		return NULL;
+	}
+	if (args != NULL && args->tags != NULL && !format->tags) {
+		fail(err, ERR_USAGE, "tags", "%s have no graphs with tags", format->doc);
+		return NULL;
+	}
 	Err why = { 0 };
 	Dag *d = format->load(a, model, file, args != NULL ? args : &none, &why);
 	if (d == NULL && err != NULL && err->code == ERR_NONE) {

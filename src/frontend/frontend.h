@@ -52,11 +52,13 @@ struct ModelArgs {
 	const LayoutArg *layout;
 	int nlayout;
 	const OutsideFormat *outside; /* is asked first about a file; may be NULL */
+	const char *signature; /* which entry point of a model with several; NULL: the format's usual one */
+	const char *tags;      /* which graph of a SavedModel: "serve,tpu"; NULL: the one for serving */
 };
 
 /*
  * `model` is a zoo name or a path. The Dag and its data live in the arena. A refusal is placed at the model, or at the
- * field that is to be given or mended: "batch", "seq", "shape", "bind", "layout" or "weights".
+ * field that is to be given or mended: "batch", "seq", "shape", "bind", "layout", "weights", "signature" or "tags".
  */
 Dag *frontend_load(Arena *a, const char *model, const ModelArgs *args, Err *err);
 /*

@@ -269,6 +269,10 @@ START_TEST(options_without_a_use_are_refused)
 	}
 	ck_assert_int_eq(dlc_builder_open(s, "n", 1, &(DlcLoadOptions){ .weights = "w" }, &b, &why), DLC_FAULT_USAGE);
 	ck_assert(strcmp(why.place, "weights") == 0 && b == NULL);
+	ck_assert_int_eq(dlc_builder_open(s, "n", 1, &(DlcLoadOptions){ .signature = "f" }, &b, &why), DLC_FAULT_USAGE);
+	ck_assert(strcmp(why.place, "signature") == 0 && b == NULL);
+	ck_assert_int_eq(dlc_builder_open(s, "n", 1, &(DlcLoadOptions){ .tags = "t" }, &b, &why), DLC_FAULT_USAGE);
+	ck_assert(strcmp(why.place, "tags") == 0 && b == NULL);
 	ck_assert_int_eq(dlc_builder_open(s, "n", 1, &(DlcLoadOptions){ .batch = -1 }, &b, &why), DLC_FAULT_USAGE);
 	ck_assert_int_eq(dlc_builder_open(NULL, "n", 1, NULL, &b, &why), DLC_FAULT_USAGE);
 	ck_assert_int_eq(dlc_builder_open(s, NULL, 1, NULL, &b, &why), DLC_FAULT_USAGE);

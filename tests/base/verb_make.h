@@ -2,7 +2,7 @@
 #ifndef TESTS_BASE_VERB_MAKE_H
 #define TESTS_BASE_VERB_MAKE_H
 
-#include "cli/rows.h"
+#include "cli/model_rows.h"
 
 static bool run_ok(const Args *args, Err *err)
 {

@@ -63,6 +63,16 @@ $ dlc show squeezenet1_1 --weights=w.bin
 ! see dlc show --help
 [exit 2]
 
+$ dlc show squeezenet1_1 --signature=serve
+! dlc: --signature: networks of the zoo have one entry point, so there is none to choose
+! see dlc show --help
+[exit 2]
+
+$ dlc run squeezenet1_1 --tags=serve --tuning-db=none
+! dlc: --tags: networks of the zoo have no graphs with tags
+! see dlc run --help
+[exit 2]
+
 $ dlc show squeezenet1_1 --shape=data=2,3,35,35 --stage=onnx -o batch.onnx && dlc show batch.onnx --batch=3 --shape=data=2,3,35,35
 ! dlc: --batch: no input can have a batch of 3: each has a given shape, a given constant or no dimension
 ! see dlc show --help

@@ -116,7 +116,7 @@ static const struct {
 		"it has no signature, which says what its inputs and results are" },
 	{ "saved_model_schema_version: 1\nmeta_graphs { meta_info_def { tags: 'serve' } graph_def { " NODE_X NODE_Y
 	  "} signature_def { key: 'one' value { } } signature_def { key: 'two' value { } } }\n",
-		"but 2 others: one, two: save it with the one to compile as serving_default" },
+		"but 2 others; name one of: one, two" },
 	{ "\x08\xf9\x9c\x01\x10\xd3\x01\x18\x02\x20\xa5\x01\x28\x88\x01\x32\x02\x08\x04",
 		"has the sums of a SavedModel's files, and no graph: name the folder" },
 	{ NODE_X "node { name: 'y' op: 'Neg' input: 'x'\n", "the text ends where" },

@@ -206,7 +206,7 @@ START_TEST(memory_is_bounded)
 	Bytes b = _i == 0   ? shared_subgraphs(tmp, 100, 5000)
 	          : _i == 1 ? shared_subgraphs(tmp, 600, 4)
 	                    : repeated_results(tmp);
-	bool read = tflite_read(a, b, &f, &err) && tflite_graphs(a, &f, &err);
+	bool read = tflite_read(a, b, NULL, &f, &err) && tflite_graphs(a, &f, &err);
 	ck_assert_int_eq(read, _i > 0);
 	ck_assert_msg(arena_used(a) < 200 * b.n, "file %d: %zu bytes become %zu", _i, b.n, arena_used(a));
 	arena_free(a);

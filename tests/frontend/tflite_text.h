@@ -9,6 +9,7 @@
  *	CONV_2D x,w,- -> y padding=1           an operator with options as operators.def calls them; "-": no input
  *	out y
  *	graph 1                                the lines behind it belong to this subgraph, those before any to 0
+ *	signature serve 1                      a signature, and the number of its subgraph
  *
  * Everything is written down as it stands: checking is the importer's work.
  */
@@ -383,13 +384,19 @@ static inline Bytes lite_model(Arena *a, const char *lines)
 	Lite *l = arena_new_of(a, Lite);
 	LiteModel *graph = arena_array(a, LiteModel, LITE_GRAPHS);
 	char *copy = arena_copy(a, lines, strlen(lines) + 1), *rest;
-	int ngraph = 1, now = 0, nnode = 0, ntensor = 0;
+	struct {
+		char name[32];
+		int graph;
+	} signature[LITE_GRAPHS];
+	int ngraph = 1, now = 0, nnode = 0, ntensor = 0, nsignature = 0;
 	l->arena = a;
 	for (char *s = strtok_r(copy, "\n", &rest); s != NULL; s = strtok_r(NULL, "\n", &rest))
 		if (strncmp(s, "graph ", 6) == 0) {
 			now = atoi(s + 6);
 			ck_assert_int_lt(now, LITE_GRAPHS);
 			ngraph = now < ngraph ? ngraph : now + 1;
+		} else if (sscanf(s, "signature %31s %d", signature[nsignature].name, &signature[nsignature].graph) == 2) {
+			ck_assert_int_lt(++nsignature, LITE_GRAPHS);
 		} else {
 			lite_line(&graph[now], s);
 		}
@@ -398,7 +405,7 @@ static inline Bytes lite_model(Arena *a, const char *lines)
 		ntensor += graph[k].ntensor;
 	}
 	lite_put(l, "\0\0\0\0TFL3", 8);
-	size_t root = lite_table(l, 0, 5);
+	size_t root = lite_table(l, 0, 8);
 	lite_set(l, 0, root, 4);
 	lite_number(l, root, 0, 3, 4);
 	size_t codes = lite_vector(l, lite_field(l, root, 1), (size_t)nnode, 4);
@@ -411,6 +418,12 @@ static inline Bytes lite_model(Arena *a, const char *lines)
 		lite_write_graph(l, lite_table(l, graphs + 4 * (size_t)k, 5), &graph[k], code, buffers, buffer);
 		code += graph[k].nnode;
 		buffer += graph[k].ntensor;
+	}
+	size_t signatures = nsignature > 0 ? lite_vector(l, lite_field(l, root, 7), (size_t)nsignature, 4) : 0;
+	for (int k = 0; k < nsignature; k++) {
+		size_t at = lite_table(l, signatures + 4 * (size_t)k, 5);
+		lite_text(l, lite_field(l, at, 2), signature[k].name);
+		lite_number(l, at, 4, signature[k].graph, 4);
 	}
 	return (Bytes){ l->out.at, l->out.n };
 }

@@ -104,6 +104,10 @@ static Dag *load(Arena *a, const char *path, Bytes file, const ModelArgs *given,
 	if (!open_model(a, f, file, 0, err))
 		return NULL;
 	const CoremlNetwork *net = network_of(f->model);
+	if (net != NULL && args.signature != NULL) {
+		fail(err, ERR_USAGE, "signature", "the model is one network without functions, so there is none to choose");
+		return NULL;
+	}
 	NodeModel model = { .format = net != NULL ? &coreml_network_format : &mil_format, .graph = &g, .source = f };
 	bool ok =
 		net != NULL ? coreml_network(a, f, net, &args, &g, err) : mil_program(a, f, &args, &g, &model.version, err);
@@ -116,5 +120,6 @@ const Format format_coreml = {
 	.recognise = recognise,
 	.node = { &coreml_network_format, &mil_format },
 	.recognise_folder = coreml_is_package,
+	.signatures = true,
 	.load = load,
 };

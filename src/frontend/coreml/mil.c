@@ -196,17 +196,25 @@ static bool make_graph(Builder *b, const MilBlock *block, int depth, NodeGraph *
 
 /* ---- functions */
 
-/* The shape that the description declares for an input: that of a flexible one is its usual shape. */
-static const CoremlArray *declared(const CoremlFile *f, const char *name)
+static const CoremlArray *feature_named(const CoremlFeature *list, size_t n, const char *name)
 {
-	const CoremlDescription *d = f->model->description;
-	for (size_t k = 0; d != NULL && k < d->input.n; k++)
-		if (strcmp(coreml_text(d->input.at[k].name), name) == 0 && d->input.at[k].type != NULL)
-			return d->input.at[k].type->multiArrayType;
+	for (size_t k = 0; k < n; k++)
+		if (strcmp(coreml_text(list[k].name), name) == 0 && list[k].type != NULL)
+			return list[k].type->multiArrayType;
 	return NULL;
 }
 
-static bool make_input(Builder *b, const CoremlFile *f, const MilNamed *x, NodeValue *out)
+/* The shape that the description declares for an input of a function: that of a flexible one is its usual shape. */
+static const CoremlArray *declared(const CoremlFile *f, const char *function, const char *name)
+{
+	const CoremlDescription *d = f->model->description;
+	for (size_t k = 0; d != NULL && k < d->functions.n; k++)
+		if (strcmp(coreml_text(d->functions.at[k].name), function) == 0)
+			return feature_named(d->functions.at[k].input.at, d->functions.at[k].input.n, name);
+	return d != NULL ? feature_named(d->input.at, d->input.n, name) : NULL;
+}
+
+static bool make_input(Builder *b, const CoremlFile *f, const char *function, const MilNamed *x, NodeValue *out)
 {
 	const MilTensorType *t = tensor_type(x->type);
 	int bits;
@@ -218,7 +226,7 @@ static bool make_input(Builder *b, const CoremlFile *f, const MilNamed *x, NodeV
 	}
 	if (!mil_type_from(t->dataType, &out->type, &bits) || bits < 8)
 		out->refused = "has a type that is not supported";
-	const CoremlArray *usual = declared(f, out->name);
+	const CoremlArray *usual = declared(f, function, out->name);
 	NodeDim *dim = arena_array(b->arena, NodeDim, t->dimensions.n + 1);
 	for (size_t k = 0; k < t->dimensions.n; k++) {
 		const MilSize *size = t->dimensions.at[k].constant;
@@ -232,15 +240,26 @@ static bool make_input(Builder *b, const CoremlFile *f, const MilNamed *x, NodeV
 	return true;
 }
 
-static const MilFunction *main_function(const CoremlFile *f, const MilProgram *p)
+/* The function that is wanted; without one the default one, `main`, or the only one. */
+static const MilFunctionEntry *find_function(
+	Arena *a, const CoremlFile *f, const MilProgram *p, const char *wanted, Err *err)
 {
 	const CoremlDescription *d = f->model->description;
-	const char *name = d != NULL ? coreml_text(d->defaultFunctionName) : "";
-	name = name[0] != 0 ? name : "main";
-	for (size_t k = 0; k < p->functions.n; k++)
-		if (strcmp(coreml_text(p->functions.at[k].key), name) == 0)
-			return p->functions.at[k].value;
-	return p->functions.n == 1 ? p->functions.at[0].value : NULL;
+	const char *usual = d != NULL ? coreml_text(d->defaultFunctionName) : "";
+	const char *name = wanted != NULL ? wanted : usual[0] != 0 ? usual : "main";
+	Text names = { .arena = a };
+	for (size_t k = 0; k < p->functions.n; k++) {
+		const char *key = coreml_text(p->functions.at[k].key);
+		if (p->functions.at[k].value != NULL && strcmp(key, name) == 0)
+			return &p->functions.at[k];
+		text_add(&names, "%s%.60s", k > 0 ? ", " : "", key);
+	}
+	if (p->functions.n == 1 && wanted == NULL && p->functions.at[0].value != NULL)
+		return &p->functions.at[0];
+	fail(err, p->functions.n > 0 ? ERR_USAGE : ERR_INPUT, p->functions.n > 0 ? "signature" : NULL,
+		p->functions.n == 0 ? "it has no functions" : "the model has no function '%.100s'; it has: %s", name,
+		text_str(&names));
+	return NULL;
 }
 
 static const MilBlock *block_of(const MilFunction *fn)
@@ -281,9 +300,10 @@ bool mil_program(Arena *a, CoremlFile *f, const ModelArgs *args, NodeGraph *out,
 	Builder b = { .arena = a, .constants = names_new(a), .types = names_new(a), .err = err };
 	if (!wire_read(a, &MilProgram_message, f->model->mlProgram, p, err))
 		return false;
-	const MilFunction *fn = main_function(f, p);
-	if (fn == NULL)
-		return fail(err, ERR_INPUT, NULL, "it has %zu functions, but none that is called main", p->functions.n);
+	const MilFunctionEntry *entry = find_function(a, f, p, args->signature, err);
+	if (entry == NULL)
+		return false;
+	const MilFunction *fn = entry->value;
 	const char *opset = coreml_text(fn->opset);
 	const MilBlock *block = block_of(fn);
 	if (strncmp(opset, "CoreML", 6) != 0 || block == NULL)
@@ -293,7 +313,7 @@ bool mil_program(Arena *a, CoremlFile *f, const ModelArgs *args, NodeGraph *out,
 		return false;
 	NodeValue *in = arena_array(a, NodeValue, fn->inputs.n + 1);
 	for (size_t k = 0; k < fn->inputs.n; k++)
-		if (!make_input(&b, f, &fn->inputs.at[k], &in[k]))
+		if (!make_input(&b, f, coreml_text(entry->key), &fn->inputs.at[k], &in[k]))
 			return false;
 	out->name = "coreml";
 	out->in = in;

@@ -486,11 +486,14 @@ static const Json *read_json(Program *p, const char *entry, Err *err)
 	return json_parse(p->arena, arena_printf(p->arena, "%s: %s", p->path, entry), (const char *)text.at, text.n, err);
 }
 
-static bool open_config(Program *p, Export *e, int k, const char *folder, const char *const *endings, Err *err)
+/* The file of the program `name`, or of the only one. */
+static bool open_config(
+	Program *p, Export *e, int k, const char *folder, const char *name, const char *const *endings, Err *err)
 {
 	const Json *j = NULL;
 	for (int i = 0; i < 2 && j == NULL; i++) {
-		const char *entry = entry_of(p, folder, endings[i]);
+		const char *entry = entry_of(p, arena_printf(p->arena, "%s%s_", folder, name), endings[i]);
+		entry = entry != NULL ? entry : entry_of(p, folder, endings[i]);
 		j = read_json(p, entry, err);
 		if (entry != NULL && j == NULL)
 			return false;
@@ -512,6 +515,33 @@ static bool known_schema(const Json *program, Err *err)
 		(long long)major->i, NEWEST_SCHEMA);
 }
 
+/* The program that is wanted; without one `model`, PyTorch's own name, or the only one: its entry, and its name. */
+static const char *find_program(Program *p, const char **name, Err *err)
+{
+	const char *wanted = p->wanted != NULL ? p->wanted : "model", *only = NULL, *given;
+	const char *begin = arena_printf(p->arena, "%smodels/", p->root);
+	Text names = { .arena = p->arena };
+	int n = 0;
+	for (size_t k = 0; k < archive_count(p->archive); k++) {
+		const char *entry = archive_name(p->archive, k);
+		size_t from = strlen(begin), end = strlen(entry);
+		if (strncmp(entry, begin, from) != 0 || end <= from + 5 || strcmp(entry + end - 5, ".json") != 0)
+			continue;
+		given = arena_printf(p->arena, "%.*s", (int)(end - 5 - from), entry + from);
+		text_add(&names, "%s%.60s", n++ > 0 ? ", " : "", given);
+		if (n == 1 || strcmp(given, wanted) == 0) {
+			only = entry + strlen(p->root);
+			*name = given;
+		}
+	}
+	if (n == 0)
+		fail(err, ERR_INPUT, NULL, "has no program (models/*.json)");
+	else if (strcmp(*name, wanted) != 0 && (n > 1 || p->wanted != NULL))
+		fail(err, ERR_USAGE, "signature", "the model has no program '%.100s'; name one of: %s", wanted,
+			text_str(&names));
+	return err->code == ERR_NONE ? only : NULL;
+}
+
 bool export_open(Program *p, Err *err)
 {
 	static const char *const weights[] = { "weights_config.json", "model_param_config.json" };
@@ -519,9 +549,11 @@ bool export_open(Program *p, Err *err)
 	Export *e = arena_new_of(p->arena, Export);
 	e->storage = MAP_OF(p->arena);
 	bool old = program_entry(p, "serialized_exported_program.json") != NULL;
-	const char *entry = old ? "serialized_exported_program.json" : entry_of(p, "models/", ".json");
-	if (entry == NULL)
-		return fail(err, ERR_INPUT, NULL, "has no program (models/*.json)");
+	const char *name = "", *entry = old ? "serialized_exported_program.json" : find_program(p, &name, err);
+	if (old && p->wanted != NULL)
+		fail(err, ERR_USAGE, "signature", "the model is one program, so there is none to choose");
+	if (err->code != ERR_NONE)
+		return false;
 	const Json *j = read_json(p, entry, err), *module = find(j, "graph_module");
 	if (j == NULL || !known_schema(j, err))
 		return false;
@@ -535,8 +567,8 @@ bool export_open(Program *p, Err *err)
 	                    open_saved(p, e, "serialized_state_dict.json", err) &&
 	                    open_saved(p, e, "serialized_constants.pt", err) &&
 	                    open_saved(p, e, "serialized_constants.json", err)
-	              : open_config(p, e, 0, "data/weights/", weights, err) &&
-	                    open_config(p, e, 1, "data/constants/", constants, err);
+	              : open_config(p, e, 0, "data/weights/", name, weights, err) &&
+	                    open_config(p, e, 1, "data/constants/", name, constants, err);
 	p->source = e;
 	p->run = run_export;
 	return ok && list_inputs(p, e, err);

@@ -173,7 +173,7 @@ static Dag *load(Arena *a, const char *path, Bytes file, const ModelArgs *args, 
 		const Program *before = p;
 		Err why = { 0 };
 		p = arena_new_of(a, Program);
-		*p = (Program){ .arena = a, .path = path };
+		*p = (Program){ .arena = a, .path = path, .wanted = args->signature };
 		if (!open_archive(p, file, err))
 			return NULL;
 		for (size_t k = 0; before != NULL && k < p->input.n; k++)
@@ -196,6 +196,7 @@ const Format format_pytorch = {
 	.name = "pytorch",
 	.doc = "PyTorch programs (.pt2, TorchScript .pt)",
 	.recognise = recognise,
+	.signatures = true,
 	.load = load,
 	.node = { &format },
 	.names = aten_names,

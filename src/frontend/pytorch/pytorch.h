@@ -22,6 +22,7 @@ typedef struct Program Program;
 struct Program {
 	Arena *arena;
 	const char *path;
+	const char *wanted; /* the method, or the program of an archive; NULL: the usual one */
 	Archive *archive;
 	const char *root; /* the folder of all entries: "model/" or "" */
 	NodeGraph graph;

@@ -49,7 +49,17 @@ const ScriptItem *script_method(const ScriptItem *class, const char *name)
 	return NULL;
 }
 
-/* ---- inputs: arguments of forward */
+/* The names of the methods, but for those that Python calls itself. */
+static const char *methods_of(Arena *a, const ScriptItem *class)
+{
+	Text names = { .arena = a };
+	for (size_t k = 0; k < class->nmember; k++)
+		if (strncmp(class->member[k]->name, "__", 2) != 0)
+			text_add(&names, "%s%.60s", names.n > 0 ? ", " : "", class->member[k]->name);
+	return names.n > 0 ? text_str(&names) : "none";
+}
+
+/* ---- inputs: arguments of the method that is run, forward where none is wanted */
 
 /* A tensor of a traced file's example: its shape and type count where none are given. */
 static void describe(Program *p, ProgramInput *in, const TorchValue *example)
@@ -108,7 +118,7 @@ static bool examples(Program *p, const TorchList **out, Err *err)
 		!torch_unpickle(p->arena, "traced_inputs.pkl", file, p->archive,
 			arena_printf(p->arena, "%straced_inputs/", p->root), &x, err))
 		return false;
-	forward = x.kind == TORCH_DICT ? torch_find(x.list, "forward") : NULL;
+	forward = x.kind == TORCH_DICT ? torch_find(x.list, p->wanted != NULL ? p->wanted : "forward") : NULL;
 	if (forward != NULL && forward->kind == TORCH_LIST)
 		*out = forward->list;
 	return true;
@@ -194,12 +204,16 @@ bool script_open(Program *p, Err *err)
 	if (s->model.kind != TORCH_OBJECT)
 		return fail(err, ERR_INPUT, NULL, "has no module in its data.pkl");
 	const ScriptItem *class = script_find(s, s->model.object->class, err);
-	s->forward = script_method(class, "forward");
+	const char *method = p->wanted != NULL ? p->wanted : "forward";
+	s->forward = script_method(class, method);
+	if (class == NULL || class->nmember == 0)
+		return fail(err, ERR_INPUT, NULL, "has no methods in its class %.100s", s->model.object->class);
 	if (s->forward == NULL)
-		return fail(err, ERR_INPUT, NULL, "has no method forward in its class %.100s", s->model.object->class);
+		return fail(err, ERR_USAGE, "signature", "the model has no method '%.60s'; its methods are: %s", method,
+			methods_of(p->arena, class));
 	p->source = s;
 	p->run = run_script;
 	return s->forward->narg > 0 && list_inputs(p, s, err)
 	           ? true
-	           : fail(err, ERR_INPUT, NULL, "has a method forward without arguments");
+	           : fail(err, ERR_INPUT, NULL, "has a method %.60s without arguments", method);
 }

@@ -123,8 +123,8 @@ static const char *without_ending(Arena *a, const char *path, const char *ending
 	return n > m && strcmp(path + n - m, ending) == 0 ? arena_printf(a, "%.*s", (int)(n - m), path) : NULL;
 }
 
-/* The signature that serving uses: "serving_default", or the only one. */
-static const TfInterface *find_signature(Arena *a, const TfMetaGraph *m, Err *err)
+/* The wanted signature; without one "serving_default", or the only one. NULL without a failure: there is none. */
+static const TfInterface *find_signature(Arena *a, const TfMetaGraph *m, const char *wanted, Err *err)
 {
 	const TfInterface *only = NULL;
 	Text names = { .arena = a };
@@ -134,18 +134,20 @@ static const TfInterface *find_signature(Arena *a, const TfMetaGraph *m, Err *er
 		const char *key = tf_text(s->key);
 		if (s->value == NULL || strcmp(key, "__saved_model_init_op") == 0 || strcmp(key, "__saved_model_train_op") == 0)
 			continue;
-		if (strcmp(key, "serving_default") == 0)
+		if (strcmp(key, wanted != NULL ? wanted : "serving_default") == 0)
 			return s->value;
 		text_add(&names, "%s%.60s", n > 0 ? ", " : "", key);
 		only = s->value;
 		n++;
 	}
-	if (n > 1)
-		fail(err, ERR_INPUT, NULL,
-			"it has no signature serving_default, but %d others: %s: save it with the one to compile as "
-			"serving_default",
+	if (wanted != NULL && n == 0)
+		fail(err, ERR_USAGE, "signature", "the model has no signatures");
+	else if (wanted != NULL)
+		fail(err, ERR_USAGE, "signature", "the model has no signature '%.100s'; it has: %s", wanted, text_str(&names));
+	else if (n > 1)
+		fail(err, ERR_USAGE, "signature", "the model has no signature serving_default, but %d others; name one of: %s",
 			n, text_str(&names));
-	return n == 1 ? only : NULL;
+	return n == 1 && wanted == NULL ? only : NULL;
 }
 
 /* The variables are in the checkpoint `prefix`; with a folder that is below it. */
@@ -154,7 +156,7 @@ static Dag *load_meta(Arena *a, const char *path, const TfMetaGraph *m, const ch
 {
 	if (m->graph_def == NULL)
 		fail(err, ERR_INPUT, NULL, "it has no graph");
-	const TfInterface *s = err->code == ERR_NONE ? find_signature(a, m, err) : NULL;
+	const TfInterface *s = err->code == ERR_NONE ? find_signature(a, m, args->signature, err) : NULL;
 	if (err->code != ERR_NONE)
 		return NULL;
 	TfGraphs *all = tf_graphs(a, m->graph_def);
@@ -177,16 +179,73 @@ static Dag *load_meta(Arena *a, const char *path, const TfMetaGraph *m, const ch
 	return tf_import(all, path, s, args, err);
 }
 
-/* The graph that is for serving. */
-static const TfMetaGraph *serving(const TfSavedModel *m)
+/* ---- graphs by their tags: "serve,tpu" */
+
+static bool has_tag(const TfMetaInfo *info, const char *tag, size_t n)
 {
+	for (size_t k = 0; info != NULL && k < info->tags.n; k++)
+		if (strlen(info->tags.at[k]) == n && memcmp(info->tags.at[k], tag, n) == 0)
+			return true;
+	return false;
+}
+
+/* It has these tags and no others. */
+static bool has_tags(const TfMetaInfo *info, const char *tags)
+{
+	size_t n = 0;
+	for (const char *s = tags; *s != 0; n++) {
+		size_t len = strcspn(s, ",");
+		if (!has_tag(info, s, len))
+			return false;
+		s += len + (s[len] == ',');
+	}
+	return n == (info != NULL ? info->tags.n : 0);
+}
+
+static const TfMetaGraph *graph_of_tags(const TfSavedModel *m, const char *tags)
+{
+	for (size_t k = 0; k < m->meta_graphs.n; k++)
+		if (has_tags(m->meta_graphs.at[k].meta_info_def, tags))
+			return &m->meta_graphs.at[k];
+	return NULL;
+}
+
+/* "serve; serve,tpu": the tags of all graphs. */
+static const char *all_tags(Arena *a, const TfSavedModel *m)
+{
+	Text t = { .arena = a };
 	for (size_t k = 0; k < m->meta_graphs.n; k++) {
 		const TfMetaInfo *info = m->meta_graphs.at[k].meta_info_def;
+		text_add(&t, "%s", k > 0 ? "; " : "");
 		for (size_t i = 0; info != NULL && i < info->tags.n; i++)
-			if (strcmp(info->tags.at[i], "serve") == 0)
-				return &m->meta_graphs.at[k];
+			text_add(&t, "%s%.60s", i > 0 ? "," : "", info->tags.at[i]);
+		if (info == NULL || info->tags.n == 0)
+			text_add(&t, "none");
 	}
-	return m->meta_graphs.n == 1 ? &m->meta_graphs.at[0] : NULL;
+	return text_str(&t);
+}
+
+/* The graph with the tags that are wanted; else that of serving, of the tag serve beside others, without tags. */
+static const TfMetaGraph *find_graph(Arena *a, const TfSavedModel *m, const char *wanted, Err *err)
+{
+	const TfMetaGraph *g = graph_of_tags(m, wanted != NULL ? wanted : "serve");
+	if (g == NULL && wanted != NULL) {
+		fail(err, ERR_USAGE, "tags", "no graph of the model has the tags %.100s; there are: %s", wanted,
+			all_tags(a, m));
+		return NULL;
+	}
+	for (size_t k = 0; k < m->meta_graphs.n && g == NULL; k++)
+		if (has_tag(m->meta_graphs.at[k].meta_info_def, "serve", 5))
+			g = &m->meta_graphs.at[k];
+	if (g == NULL)
+		g = m->meta_graphs.n == 1 ? &m->meta_graphs.at[0] : graph_of_tags(m, "");
+	if (g == NULL && m->meta_graphs.n == 0)
+		fail(err, ERR_INPUT, NULL, "it has no graph");
+	else if (g == NULL)
+		fail(err, ERR_USAGE, "tags",
+			"the model has %zu graphs, and none has the tag serve; name the tags of one of: %s", m->meta_graphs.n,
+			all_tags(a, m));
+	return g;
 }
 
 static Dag *load_saved(Arena *a, const char *path, Bytes file, const ModelArgs *args, Err *err)
@@ -194,22 +253,28 @@ static Dag *load_saved(Arena *a, const char *path, Bytes file, const ModelArgs *
 	TfSavedModel *m = arena_new_of(a, TfSavedModel);
 	const char *slash = strrchr(path, '/');
 	const char *folder = slash == NULL ? "." : arena_printf(a, "%.*s", (int)(slash - path), path);
-	if (read_message(a, &TfSavedModel_message, path, file, m, err) && serving(m) == NULL)
-		fail(err, ERR_INPUT, NULL, "it has %zu graphs, and none has the tag serve", m->meta_graphs.n);
-	if (err->code == ERR_NONE && find_signature(a, serving(m), err) == NULL && err->code == ERR_NONE)
+	const TfMetaGraph *g =
+		read_message(a, &TfSavedModel_message, path, file, m, err) ? find_graph(a, m, args->tags, err) : NULL;
+	if (g != NULL && find_signature(a, g, args->signature, err) == NULL && err->code == ERR_NONE)
 		fail(err, ERR_INPUT, NULL,
 			"it has no signature, which says what its inputs and results are: save it with signatures, as "
 			"tf.saved_model.save(model, folder, signatures=function)");
 	if (err->code != ERR_NONE)
 		return NULL;
-	return load_meta(a, path, serving(m), folder, "variables/variables", args, err);
+	return load_meta(a, path, g, folder, "variables/variables", args, err);
+}
+
+/* A file of one graph. */
+static bool check_tags(const ModelArgs *args, Err *err)
+{
+	return args->tags == NULL || fail(err, ERR_USAGE, "tags", "the model is one graph without tags");
 }
 
 static Dag *load_graph(Arena *a, const char *path, Bytes file, const ModelArgs *args, Err *err)
 {
 	TfMetaGraph *m = arena_new_of(a, TfMetaGraph);
 	m->graph_def = arena_new_of(a, TfGraph);
-	if (!read_message(a, &TfGraph_message, path, file, m->graph_def, err))
+	if (!check_tags(args, err) || !read_message(a, &TfGraph_message, path, file, m->graph_def, err))
 		return NULL;
 	return load_meta(a, path, m, NULL, path, args, err);
 }
@@ -218,7 +283,7 @@ static Dag *load_exported(Arena *a, const char *path, Bytes file, const ModelArg
 {
 	TfMetaGraph *m = arena_new_of(a, TfMetaGraph);
 	const char *prefix = without_ending(a, path, ".meta");
-	if (!read_message(a, &TfMetaGraph_message, path, file, m, err))
+	if (!check_tags(args, err) || !read_message(a, &TfMetaGraph_message, path, file, m, err))
 		return NULL;
 	return load_meta(a, path, m, NULL, prefix != NULL ? prefix : path, args, err);
 }
@@ -255,5 +320,7 @@ const Format format_tensorflow = {
 	.node = { &tf_node_format },
 	.recognise_folder = recognise_folder,
 	.weights = true,
+	.signatures = true,
+	.tags = true,
 	.load = load,
 };

@@ -133,7 +133,7 @@ static NodeValue value_of(Arena *a, const TfliteTensor *t)
 /*
  * Constants, also those of no elements, which have no data, and states, which begin as zeros. A file does not grow with
  * its states, so all together are limited. A loop carries the states of its body from one iteration to the next, which
- * a constant cannot: only the first subgraph, `outer`, may read states.
+ * a constant cannot: only the network's own subgraph, `outer`, may read states.
  */
 static bool add_weights(Walk *w, bool outer, const bool *read, const bool *made, NodeGraph *g, Err *err)
 {
@@ -150,8 +150,8 @@ static bool add_weights(Walk *w, bool outer, const bool *read, const bool *made,
 			return fail(err, ERR_UNSUPPORTED, NULL, "tensor '%.100s' %s", t->name, t->refused);
 		if (t->variable && !outer)
 			return fail(err, ERR_UNSUPPORTED, NULL,
-				"tensor '%.100s' is a variable of a subgraph that IF or WHILE runs; dlc takes variables of the first "
-				"subgraph only: make it an input and a result of the operator",
+				"tensor '%.100s' is a variable of a subgraph that IF or WHILE runs; dlc takes variables of the "
+				"network's own subgraph only: make it an input and a result of the operator",
 				t->name);
 		if (data == NULL) {
 			int64_t n = shape_elements(t->shape);
@@ -240,7 +240,7 @@ static bool count_parts(const TfliteFile *f, int64_t *count, size_t k, int depth
 bool tflite_graphs(Arena *a, TfliteFile *file, Err *err)
 {
 	for (size_t k = 0; k < file->n; k++)
-		if (file->model[k].read && !make_graph(a, &file->model[k], k == 0, &file->graph[k], err))
+		if (file->model[k].read && !make_graph(a, &file->model[k], k == file->network, &file->graph[k], err))
 			return false;
-	return count_parts(file, arena_array(a, int64_t, file->n), 0, 0, err);
+	return count_parts(file, arena_array(a, int64_t, file->n), file->network, 0, err);
 }

@@ -1,7 +1,7 @@
 /*
  * Reads a model's subgraphs: tensors, whose data stays in the file where it can, operators with their options as
- * attributes, inputs and results. Numbers of fields are those of schema.fbs. The first subgraph is read, then those
- * that operators of control flow run; other ones belong to other signatures.
+ * attributes, inputs and results. Numbers of fields are those of schema.fbs. The subgraph of a signature is read, the
+ * first one without it, then those that operators of control flow run.
  */
 #include "frontend/tflite/model.h"
 
@@ -359,7 +359,34 @@ static bool read_subgraph(Reader *r, const FlatTable *g, TfliteModel *out)
 	return ok(r);
 }
 
-bool tflite_read(Arena *a, Bytes file, TfliteFile *out, Err *err)
+/* The subgraph of a signature. */
+static bool find_signature(Reader *r, const FlatTable *root, const char *wanted)
+{
+	Flat *f = &r->flat;
+	FlatVector all = flat_vector(f, root, 7, 4);
+	Text names = { .arena = r->arena };
+	for (size_t k = 0; k < all.n && ok(r); k++) {
+		FlatTable s = flat_element(f, &all, k);
+		const char *key = flat_text(r->arena, f, &s, 2);
+		text_add(&names, "%s%.60s", k > 0 ? ", " : "", key);
+		if (strcmp(key, wanted) != 0)
+			continue;
+		int64_t at = flat_int(f, &s, 4, FLAT_U32, 0);
+		if (ok(r) && (at < 0 || (size_t)at >= r->file->n))
+			fail(r->err, ERR_INPUT, NULL, "its signature '%.100s' is of subgraph %lld, but there are %zu", key,
+				(long long)at, r->file->n);
+		r->file->network = ok(r) ? (size_t)at : 0;
+		return ok(r);
+	}
+	if (ok(r) && all.n == 0)
+		fail(r->err, ERR_USAGE, "signature", "the model has no signatures");
+	else if (ok(r))
+		fail(r->err, ERR_USAGE, "signature", "the model has no signature '%.100s'; it has: %s", wanted,
+			text_str(&names));
+	return false;
+}
+
+bool tflite_read(Arena *a, Bytes file, const char *signature, TfliteFile *out, Err *err)
 {
 	Reader r = {
 		.arena = a, .flat = { file, file.n, err }, .file = out, .names = names_new(a), .err = err, .copies = 2 * file.n
@@ -384,8 +411,10 @@ bool tflite_read(Arena *a, Bytes file, TfliteFile *out, Err *err)
 	out->n = graphs.n;
 	out->model = arena_array(a, TfliteModel, graphs.n);
 	out->graph = arena_array(a, NodeGraph, graphs.n);
-	out->model[0].read = true;
-	vec_push(a, &r.wanted, 0);
+	if (signature != NULL && !find_signature(&r, &root, signature))
+		return false;
+	out->model[out->network].read = true;
+	vec_push(a, &r.wanted, (int)out->network);
 	for (size_t k = 0; k < r.wanted.n && ok(&r); k++) {
 		FlatTable g = flat_element(f, &graphs, (size_t)r.wanted.at[k]);
 		read_subgraph(&r, &g, &out->model[r.wanted.at[k]]);

@@ -55,13 +55,16 @@ typedef struct TfliteModel {
 } TfliteModel;
 
 typedef struct TfliteFile {
-	TfliteModel *model; /* of each subgraph; the first one is the network */
+	TfliteModel *model; /* of each subgraph */
 	NodeGraph *graph;   /* the same as nodes, to which operators of control flow point */
-	size_t n;
+	size_t n, network;  /* network: which subgraph is it */
 } TfliteFile;
 
-/* The first subgraph of a file and those that it runs; their graphs are empty yet. */
-bool tflite_read(Arena *a, Bytes file, TfliteFile *out, Err *err);
+/*
+ * The subgraph of the signature, or the first one where that is NULL, and those that it runs; their graphs are empty
+ * yet.
+ */
+bool tflite_read(Arena *a, Bytes file, const char *signature, TfliteFile *out, Err *err);
 const char *tflite_type_name(int64_t code);
 
 /* Its nodes; NodeDef.source is a TfliteNode. */

@@ -22,9 +22,9 @@ static FormatMatch recognise(Bytes file)
 static Dag *load(Arena *a, const char *path, Bytes file, const ModelArgs *args, Err *err)
 {
 	TfliteFile m = { 0 };
-	if (!tflite_read(a, file, &m, err) || !tflite_graphs(a, &m, err))
+	if (!tflite_read(a, file, args->signature, &m, err) || !tflite_graphs(a, &m, err))
 		return NULL;
-	NodeModel model = { .format = &format, .graph = &m.graph[0], .version = 3, .source = &m };
+	NodeModel model = { .format = &format, .graph = &m.graph[m.network], .version = 3, .source = &m };
 	return import_model(a, path, &model, args, err);
 }
 
@@ -33,5 +33,6 @@ const Format format_tflite = {
 	.doc = "TensorFlow Lite models (.tflite)",
 	.recognise = recognise,
 	.node = { &format },
+	.signatures = true,
 	.load = load,
 };
