@@ -37,6 +37,10 @@ DLC_API void dlc_builder_close(DlcBuilder *b); /* NULL is allowed */
 DLC_API DlcFault dlc_builder_fault(const DlcBuilder *b, DlcFailure *why);
 /* A failure of the program's own, such as a line of its file that is wrong; code 0: DLC_FAULT_INPUT. */
 DLC_API void dlc_builder_refuse(DlcBuilder *b, DlcFault code, const char *sentence);
+/* What follows is made of this line of a file: sentences begin with "line 3: "; 0: of none. 1, or 0 after a failure. */
+DLC_API int dlc_builder_at_line(DlcBuilder *b, int line);
+/* The value of the input, constant, layer or output of that name, as its function gave it; a failure: there is none. */
+DLC_API DlcValue dlc_builder_find(DlcBuilder *b, const char *name);
 
 /* A dimension of -1 is open: the options give it, and a batch (the first one) is 1 without them. */
 DLC_API DlcValue dlc_builder_input(DlcBuilder *b, const char *name, DlcDataType dtype, int rank, const int64_t *dim);

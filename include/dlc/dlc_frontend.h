@@ -35,6 +35,15 @@ typedef struct DlcFrontend {
 	int (*load)(DlcBuilder *b, const DlcModelFile *file);
 } DlcFrontend;
 
-/* const DlcFrontend dlc_frontend = { DLC_FRONTEND_ABI, "toy", recognise, load }; */
+/* The symbol of a front end: DLC_FRONTEND_ROW("toy", recognise, load); */
+#ifdef __cplusplus
+#define DLC_FRONTEND_ROW(name, recognise, load) \
+	extern "C" const DlcFrontend dlc_frontend; \
+	const DlcFrontend dlc_frontend = { DLC_FRONTEND_ABI, name, recognise, load }
+#else
+#define DLC_FRONTEND_ROW(name, recognise, load) \
+	extern const DlcFrontend dlc_frontend; \
+	const DlcFrontend dlc_frontend = { DLC_FRONTEND_ABI, name, recognise, load }
+#endif
 
 #endif

@@ -32,6 +32,7 @@ DlcBuilder *builder_new(DlcSession *s, Arena *work, const char *name, uint64_t s
 		.mark = (uint32_t)((uintptr_t)b >> 4) | 1,
 		.args = *args,
 		.names = names_new(work),
+		.values = names_new(work),
 		.outputs = names_new(work),
 		.inputs = { .prefix = "", .names = names_new(work), .read = names_new(work) } };
 	net_open(b->net, work, name, seed, &b->args);
@@ -83,14 +84,33 @@ void dlc_builder_close(DlcBuilder *b)
 	arena_free(b->arena);
 }
 
+/* A failure is of the line that was the last one before it. */
+static void say_line(const DlcBuilder *b, Err *err)
+{
+	if (b->line <= 0)
+		return;
+	Err inner = *err;
+	snprintf(err->text, sizeof err->text, "line %d: %.600s", b->line, inner.text);
+}
+
 DlcFault dlc_builder_fault(const DlcBuilder *b, DlcFailure *why)
 {
 	API_CHECK(why, API_GIVEN(b));
 	if (b->net == NULL || net_ok(b->net))
 		return DLC_FAULT_NONE;
-	if (why != NULL)
+	if (why != NULL) {
 		*err_of(why) = b->net->im.err;
+		say_line(b, err_of(why));
+	}
 	return (DlcFault)b->net->im.err.code;
+}
+
+int dlc_builder_at_line(DlcBuilder *b, int line)
+{
+	if (b == NULL || b->net == NULL || !net_ok(b->net))
+		return 0;
+	b->line = line;
+	return 1;
 }
 
 void dlc_builder_refuse(DlcBuilder *b, DlcFault code, const char *sentence)
@@ -136,6 +156,11 @@ void builder_fail(Making *m, ErrCode code, const char *fmt, ...)
 	fail(m->net->err, code, NULL, "layer '%.100s' (%s): %s", m->name, m->kind, text);
 }
 
+static DlcValue id_of(const DlcBuilder *b, int value)
+{
+	return (DlcValue){ (uint64_t)b->mark << 32 | ((uint64_t)value + 1) };
+}
+
 DlcValue builder_public(DlcBuilder *b, Act x)
 {
 	if (!net_ok(b->net) || x.value == DAG_NONE)
@@ -143,7 +168,15 @@ DlcValue builder_public(DlcBuilder *b, Act x)
 	while (b->square.n < b->net->dag->value.n)
 		vec_push(b->work, &b->square, 0);
 	b->square.at[x.value] = x.square;
-	return (DlcValue){ (uint64_t)b->mark << 32 | ((uint64_t)x.value + 1) };
+	return id_of(b, x.value);
+}
+
+/* The value of a name, for dlc_builder_find. */
+static DlcValue keep_value(Making *m, const char *name, Act made)
+{
+	if (net_ok(m->net) && made.value != DAG_NONE && name != NULL && names_find(m->b->values, name) < 0)
+		names_bind(m->b->values, name, made.value);
+	return builder_public(m->b, made);
 }
 
 DlcValue builder_end(Making *m, Act made)
@@ -154,7 +187,7 @@ DlcValue builder_end(Making *m, Act made)
 		*err = (Err){ 0 };
 		builder_fail(m, inner.code, "%s", inner.text);
 	}
-	DlcValue v = builder_public(m->b, made);
+	DlcValue v = keep_value(m, m->name, made);
 	guard_leave(&m->guard);
 	return v;
 }
@@ -260,9 +293,9 @@ static Act add_input(Making *m, const char *name, DlcDataType dtype, int rank, c
 }
 
 /* As BUILDER_MAKE, for what is no layer: failures name their own. */
-static DlcValue end_plain(Making *m, Act made)
+static DlcValue end_plain(Making *m, const char *name, Act made)
 {
-	DlcValue v = builder_public(m->b, made);
+	DlcValue v = keep_value(m, name, made);
 	guard_leave(&m->guard);
 	return v;
 }
@@ -274,7 +307,7 @@ DlcValue dlc_builder_input(DlcBuilder *b, const char *name, DlcDataType dtype, i
 		return (DlcValue){ 0 };
 	if (GUARD_ENTER(&m.guard))
 		return builder_out_of_memory(b);
-	return end_plain(&m, add_input(&m, name, dtype, rank, dim));
+	return end_plain(&m, name, add_input(&m, name, dtype, rank, dim));
 }
 
 static Act add_constant(Making *m, const DlcTensor *t, DlcKeep keep)
@@ -334,6 +367,7 @@ static void add_output(Making *m, const char *name, DlcValue x)
 		return;
 	names_bind(m->b->outputs, name, 0);
 	names_give(m->b->names, name);
+	keep_value(m, name, y);
 	dag_rename(d, y.value, name);
 	dag_add_output(d, y.value);
 }
@@ -349,6 +383,16 @@ void dlc_builder_output(DlcBuilder *b, const char *name, DlcValue x)
 	}
 	add_output(&m, name, x);
 	guard_leave(&m.guard);
+}
+
+DlcValue dlc_builder_find(DlcBuilder *b, const char *name)
+{
+	if (b == NULL || b->net == NULL || !net_ok(b->net))
+		return (DlcValue){ 0 };
+	int value = name != NULL ? names_find(b->values, name) : -1;
+	if (value < 0)
+		fail(b->net->err, ERR_USAGE, NULL, "there is no value '%.100s'", name != NULL ? name : "");
+	return value < 0 ? (DlcValue){ 0 } : id_of(b, value);
 }
 
 int dlc_builder_describe(const DlcBuilder *b, DlcValue x, DlcValueInfo *out)
@@ -497,6 +541,8 @@ DlcValue dlc_builder_concat(DlcBuilder *b, const char *name, const DlcValue *x, 
 Dag *builder_take(DlcBuilder *b, Err *err)
 {
 	Net *net = b->net;
+	if (!net_ok(net))
+		say_line(b, net->err);
 	if (net_ok(net) && net->dag->output.n == 0)
 		fail(net->err, ERR_USAGE, NULL, "no value is an output");
 	const NodeGraph g = { .in = b->input.at, .nin = b->input.n };

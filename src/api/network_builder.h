@@ -18,6 +18,8 @@ struct DlcBuilder {
 	ModelArgs args;
 	DlcLoadOptions options; /* precision and without alone */
 	Names *names;   /* of inputs, constants and layers */
+	Names *values;  /* the same and of outputs -> the number of the value */
+	int line;       /* of a file, at which it is; 0: none */
 	Frame inputs;   /* names of inputs */
 	VEC(NodeValue) input;
 	VEC(double) square; /* by value: 0: not known */

@@ -107,6 +107,32 @@ START_TEST(a_network_is_what_was_called)
 }
 END_TEST
 
+/* Values are found by the names that their functions were given; a failure is of the line before it. */
+START_TEST(values_are_found_by_name)
+{
+	Site s = open_site(NULL);
+	DlcFailure why = { 0 };
+	DlcNetwork *n = NULL;
+	ck_assert(dlc_builder_at_line(s.b, 1));
+	DlcValue x = dlc_builder_input(s.b, "x", (DlcDataType){ 2, 32, 1 }, 2, (int64_t[]){ 2, 3 });
+	DlcValue d = dlc_builder_dense(s.b, "d", x, &(DlcDense){ .units = 4, .activation = "relu" });
+	ck_assert(dlc_builder_find(s.b, "x").id == x.id && dlc_builder_find(s.b, "d").id == d.id);
+	DlcValue again = dlc_builder_dense(s.b, "d", d, &(DlcDense){ .units = 4 });
+	ck_assert(dlc_builder_find(s.b, "d").id == d.id && dlc_builder_find(s.b, "d_1").id == again.id);
+	dlc_builder_output(s.b, "y", again);
+	ck_assert(dlc_builder_find(s.b, "y").id == again.id);
+	ck_assert(dlc_builder_at_line(s.b, 7));
+	ck_assert(dlc_builder_find(s.b, "z").id == 0);
+	ck_assert(!dlc_builder_at_line(s.b, 8));
+	ck_assert_int_eq(dlc_builder_fault(s.b, &why), DLC_FAULT_USAGE);
+	ck_assert_str_eq(why.text, "line 7: there is no value 'z'");
+	ck_assert_int_eq(dlc_builder_finish(s.b, &n, &why), DLC_FAULT_USAGE);
+	ck_assert_str_eq(why.text, "line 7: there is no value 'z'");
+	ck_assert(dlc_builder_find(NULL, "x").id == 0 && !dlc_builder_at_line(NULL, 1));
+	close_site(&s);
+}
+END_TEST
+
 /* Equal seeds and names give equal weights, others other ones; two layers of one name do not share theirs. */
 START_TEST(weights_follow_the_seed)
 {
@@ -537,6 +563,7 @@ int main(void)
 		return 1;
 	tcase_set_timeout(tc, 240);
 	tcase_add_test(tc, a_network_is_what_was_called);
+	tcase_add_test(tc, values_are_found_by_name);
 	tcase_add_test(tc, weights_follow_the_seed);
 	tcase_add_test(tc, options_shape_and_bind_inputs);
 	tcase_add_loop_test(tc, a_recurrence_computes_its_formula, 0, 5);

@@ -72,8 +72,14 @@ def works(toy, net):
 def objects_that_are_none(toy, net):
     source = f"{SOURCE}/tests/strangers/toy_front_end.c"
     bad = lambda name, *lines: build(name, file(name + ".c", ROW + "".join(lines)))
-    refused("is a front end of ABI 77, but dlc", 1, net, f"--frontend={build('abi.so', source, '-DTOY_ABI=77')}")
-    refused("has no symbol dlc_frontend", 1, net, f"--frontend={build('symbol.so', source, '-DTOY_SYMBOL=other')}")
+    row = 'DLC_FRONTEND_ROW("toy", recognise, load);'
+    with open(source) as f:
+        toy_code = f.read()
+    assert row in toy_code and toy_code.count("\n") <= 100, "the toy is one of at most 100 lines"
+    old = file("old.c", toy_code.replace(row, "DlcFrontend dlc_frontend = { 77, \"toy\", recognise, load };"))
+    other = file("other.c", toy_code.replace(row, "DlcFrontend other = { 1, \"toy\", recognise, load };"))
+    refused("is a front end of ABI 77, but dlc", 1, net, f"--frontend={build('abi.so', old)}")
+    refused("has no symbol dlc_frontend", 1, net, f"--frontend={build('symbol.so', other)}")
     refused("text.so: is no shared object that can be opened", 1, net, f"--frontend={file('text.so', 'no object')}")
     with open(toy, "rb") as f:
         refused("is no shared object that can be opened", 1, net, f"--frontend={file('cut.so', f.read()[:300])}")
@@ -93,10 +99,10 @@ def files_that_are_wrong(toy):
         return file("wrong.toy", "toy 1\ninput x 1 3 8 8\n" + text)
 
     refused("wrong.toy: line 3: is no layer of a toy", 1, net("frob q\noutput y\n"), f"--frontend={toy}")
-    refused("line 3: there is no value of that name", 1, net("skip q\n"), f"--frontend={toy}")
-    refused("wrong.toy: layer 'c' (conv): there is no activation 'rule'", 1, net("conv c 4 3 rule\n"),
+    refused("wrong.toy: line 3: there is no value 'q'", 1, net("skip q\n"), f"--frontend={toy}")
+    refused("wrong.toy: line 3: layer 'c' (conv): there is no activation 'rule'", 1, net("conv c 4 3 rule\n"),
             f"--frontend={toy}")
-    refused("wrong.toy: layer 'p' (max_pool): max_pool: ", 1, net("pool p 99\noutput y\n"), f"--frontend={toy}")
+    refused("wrong.toy: line 3: layer 'p' (max_pool): max_pool: ", 1, net("pool p 99\noutput y\n"), f"--frontend={toy}")
     refused("--shape: the model has no input 'z'; it has: x", 2, net("conv c 4 3\noutput y\n"), f"--frontend={toy}",
             "--shape=z=1,3,8,8")
     rng = random.Random(5)

@@ -15,88 +15,59 @@
 #include <stdio.h>
 #include <string.h>
 
-#ifndef TOY_ABI
-#define TOY_ABI DLC_FRONTEND_ABI
-#endif
-#ifndef TOY_SYMBOL
-#define TOY_SYMBOL dlc_frontend
-#endif
+enum { WORDS = 8, LETTERS = 32, LINE = 256 };
 
-enum { VALUES = 64, WORDS = 8, LINE = 256 };
-
-typedef struct Toy {
-	DlcBuilder *b;
-	DlcValue last, value[VALUES];
-	char name[VALUES][32];
-	int n, line, done;
-	char word[WORDS][32];
-	int nword;
-} Toy;
-
-static void refuse(Toy *t, const char *why)
-{
-	char text[128];
-	snprintf(text, sizeof text, "line %d: %s", t->line, why);
-	dlc_builder_refuse(t->b, DLC_FAULT_SYNTAX, text);
-}
+/* The words of a line; a word that is missing is empty. */
+typedef struct Line {
+	char word[WORDS][LETTERS];
+	int n;
+} Line;
 
 /* Word k as a number from 1 to a million; 0 and a refusal if it is none. */
-static int number(Toy *t, int k)
+static int64_t number(DlcBuilder *b, const Line *l, int k)
 {
 	int v = 0, end = 0;
-	if (k < t->nword && sscanf(t->word[k], "%7d%n", &v, &end) == 1 && t->word[k][end] == 0 && v > 0 && v <= 1000000)
+	if (k < l->n && sscanf(l->word[k], "%7d%n", &v, &end) == 1 && l->word[k][end] == 0 && v > 0 && v <= 1000000)
 		return v;
-	refuse(t, "a number is missing or out of range");
+	dlc_builder_refuse(b, DLC_FAULT_SYNTAX, "a number is missing or out of range");
 	return 0;
 }
 
-static void keep(Toy *t, DlcValue v)
+static DlcValue input(DlcBuilder *b, const Line *l)
 {
-	t->last = v;
-	if (t->n == VALUES) {
-		refuse(t, "there are too many layers");
-		return;
-	}
-	strcpy(t->name[t->n], t->word[1]);
-	t->value[t->n++] = v;
+	int64_t dim[WORDS];
+	for (int k = 2; k < l->n; k++)
+		dim[k - 2] = strcmp(l->word[k], "?") == 0 ? -1 : number(b, l, k);
+	return dlc_builder_input(b, l->word[1], (DlcDataType){ 2, 32, 1 }, l->n - 2, dim);
 }
 
-static DlcValue find(Toy *t, const char *name)
+/* The value of a line, which reads x, the one before. */
+static DlcValue layer(DlcBuilder *b, const Line *l, DlcValue x)
 {
-	for (int k = 0; k < t->n; k++)
-		if (strcmp(t->name[k], name) == 0)
-			return t->value[k];
-	refuse(t, "there is no value of that name");
-	return (DlcValue){ 0 };
-}
-
-static void read_line(Toy *t)
-{
-	const char *what = t->word[0], *name = t->word[1], *activation = t->nword > 4 ? t->word[4] : NULL;
-	int64_t dim[WORDS], size;
-	if (strcmp(what, "input") == 0) {
-		for (int k = 2; k < t->nword; k++)
-			dim[k - 2] = strcmp(t->word[k], "?") == 0 ? -1 : number(t, k);
-		keep(t, dlc_builder_input(t->b, name, (DlcDataType){ 2, 32, 1 }, t->nword - 2, dim));
-	} else if (strcmp(what, "conv") == 0) {
-		size = number(t, 3);
-		DlcConv o = { .out = number(t, 2), .window = { .kernel = { size, size }, .pad = DLC_PAD_SAME },
-			.activation = activation };
-		keep(t, dlc_builder_conv(t->b, name, t->last, &o));
-	} else if (strcmp(what, "pool") == 0) {
-		size = number(t, 2);
-		keep(t, dlc_builder_max_pool(t->b, name, t->last, &(DlcPool){ .window = { .kernel = { size, size } } }));
-	} else if (strcmp(what, "skip") == 0) {
-		keep(t, dlc_builder_op2(t->b, NULL, "add", t->last, find(t, name)));
-	} else if (strcmp(what, "dense") == 0) {
-		DlcValue flat = dlc_builder_avg_pool(t->b, NULL, t->last, &(DlcPool){ .flat = 1 });
-		DlcDense o = { .units = number(t, 2), .activation = t->nword > 3 ? t->word[3] : NULL };
-		keep(t, dlc_builder_dense(t->b, name, flat, &o));
-	} else if (strcmp(what, "output") == 0) {
-		dlc_builder_output(t->b, name, t->last);
-	} else {
-		refuse(t, "is no layer of a toy");
+	const char *kind = l->word[0], *name = l->word[1];
+	if (strcmp(kind, "input") == 0)
+		return input(b, l);
+	if (strcmp(kind, "conv") == 0) {
+		int64_t size = number(b, l, 3);
+		DlcWindow window = { .kernel = { size, size }, .pad = DLC_PAD_SAME };
+		DlcConv o = { .out = number(b, l, 2), .window = window, .activation = l->n > 4 ? l->word[4] : NULL };
+		return dlc_builder_conv(b, name, x, &o);
 	}
+	if (strcmp(kind, "pool") == 0) {
+		int64_t size = number(b, l, 2);
+		return dlc_builder_max_pool(b, name, x, &(DlcPool){ .window = { .kernel = { size, size } } });
+	}
+	if (strcmp(kind, "skip") == 0)
+		return dlc_builder_op2(b, NULL, "add", x, dlc_builder_find(b, name));
+	if (strcmp(kind, "dense") == 0) {
+		DlcDense o = { .units = number(b, l, 2), .activation = l->n > 3 ? l->word[3] : NULL };
+		return dlc_builder_dense(b, name, dlc_builder_avg_pool(b, NULL, x, &(DlcPool){ .flat = 1 }), &o);
+	}
+	if (strcmp(kind, "output") == 0)
+		dlc_builder_output(b, name, x);
+	else
+		dlc_builder_refuse(b, DLC_FAULT_SYNTAX, "is no layer of a toy");
+	return x;
 }
 
 static int recognise(const void *bytes, size_t size)
@@ -106,29 +77,22 @@ static int recognise(const void *bytes, size_t size)
 
 static int load(DlcBuilder *b, const DlcModelFile *file)
 {
-	Toy t = { .b = b };
+	DlcValue x = { 0 };
 	const char *at = file->bytes, *end = at + file->size;
-	for (t.line = 1; at < end && dlc_builder_fault(b, NULL) == DLC_FAULT_NONE; t.line++) {
+	for (int k = 1; at < end && dlc_builder_at_line(b, k); k++) {
 		const char *stop = memchr(at, '\n', (size_t)(end - at));
-		size_t n = (size_t)((stop != NULL ? stop : end) - at);
-		char line[LINE];
-		if (n >= LINE) {
-			refuse(&t, "is too long");
-			break;
-		}
-		memcpy(line, at, n);
-		line[n] = 0;
+		int n = (int)((stop != NULL ? stop : end) - at);
+		char text[LINE];
+		Line l = { .n = 0 };
+		if (snprintf(text, sizeof text, "%.*s", n < LINE ? n : LINE, at) >= LINE)
+			dlc_builder_refuse(b, DLC_FAULT_SYNTAX, "is too long");
+		l.n = sscanf(text, "%31s%31s%31s%31s%31s%31s%31s%31s", l.word[0], l.word[1], l.word[2], l.word[3], l.word[4],
+			l.word[5], l.word[6], l.word[7]);
+		if (k > 1 && l.n > 0)
+			x = layer(b, &l, x);
 		at += n + 1;
-		memset(t.word, 0, sizeof t.word);
-		t.nword = sscanf(line, "%31s%31s%31s%31s%31s%31s%31s%31s", t.word[0], t.word[1], t.word[2], t.word[3],
-			t.word[4], t.word[5], t.word[6], t.word[7]);
-		if (t.nword > 1 && t.line > 1)
-			read_line(&t);
-		else if (t.nword == 1)
-			refuse(&t, "a word is missing");
 	}
-	return dlc_builder_fault(b, NULL) != DLC_FAULT_NONE;
+	return 0;
 }
 
-extern const DlcFrontend TOY_SYMBOL;
-const DlcFrontend TOY_SYMBOL = { TOY_ABI, "toy", recognise, load };
+DLC_FRONTEND_ROW("toy", recognise, load);
