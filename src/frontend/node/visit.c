@@ -223,8 +223,7 @@ static const char *list_behind(Import *im, int value)
 	return first;
 }
 
-/* The elements of a tensor are known, or cheap to compute. */
-static bool is_known(Visit *n, Item *it)
+bool node_item_known(Visit *n, Item *it)
 {
 	if (it->data != NULL || !node_ok(n))
 		return it->data != NULL;
@@ -242,7 +241,7 @@ static bool is_known(Visit *n, Item *it)
 
 bool node_know(Visit *n, Item *it, const char *what)
 {
-	if (is_known(n, it) || !node_ok(n))
+	if (node_item_known(n, it) || !node_ok(n))
 		return node_ok(n);
 	const char *list = it->input || it->value == DAG_NONE ? NULL : list_behind(n->im, it->value);
 	if (it->input) {
@@ -266,7 +265,7 @@ bool node_know(Visit *n, Item *it, const char *what)
 bool node_is_known(Visit *n, int k)
 {
 	Item *it = find_item(n, k);
-	return it != NULL && is_known(n, it);
+	return it != NULL && node_item_known(n, it);
 }
 
 const Item *node_known(Visit *n, int k)

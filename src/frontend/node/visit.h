@@ -41,7 +41,8 @@ bool node_used(const Visit *n, int k);
 /* The elements of input k, which must be known now (through the Dag's constants if need be). */
 const Item *node_known(Visit *n, int k);
 bool node_is_known(Visit *n, int k); /* they are: node_known would not refuse */
-/* The same for any Item; `what` names it in a refusal: "its input 'x'". */
+bool node_item_known(Visit *n, Item *it); /* the same for any Item; cheap ones are computed */
+/* Refuses an Item that is not known; `what` names it in a refusal: "its input 'x'". */
 bool node_know(Visit *n, Item *it, const char *what);
 /* Integers of input k, a scalar or a list; *count = -1 and NULL if the input is absent. */
 const int64_t *node_ints(Visit *n, int k, int *count);

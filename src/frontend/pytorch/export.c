@@ -4,12 +4,16 @@
  */
 #include "frontend/pytorch/pickle.h"
 #include "frontend/pytorch/pytorch.h"
+#include "frontend/pytorch/schema.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { NEWEST_SCHEMA = 8 }; /* as PyTorch 2.15 writes it */
+enum {
+	NEWEST_SCHEMA = 8, /* as PyTorch 2.15 writes it */
+	MOST_DEPTH = 64    /* of graphs in graphs */
+};
 
 typedef struct Export {
 	const Json *graph, *signature, *ranges;
@@ -22,41 +26,7 @@ typedef struct Export {
 	Names *names;
 } Export;
 
-static const Json *find(const Json *j, const char *key)
-{
-	return j != NULL && j->kind == JV_OBJECT ? json_find(j, key) : NULL;
-}
-
-static const char *text_of(const Json *j, const char *key)
-{
-	const Json *x = find(j, key);
-	return x != NULL && x->kind == JV_TEXT ? x->text : NULL;
-}
-
-/* The one pair of an object that is not null: {"as_int": 3}. */
-static const Json *variant(const Json *j)
-{
-	for (size_t k = 0; j != NULL && j->kind == JV_OBJECT && k < j->list.n; k++)
-		if (j->list.at[k]->kind != JV_NULL)
-			return j->list.at[k];
-	return NULL;
-}
-
-/* ScalarType of the schema, which counts from 1: 0 is unknown. */
-static bool type_from(int64_t code, DType *out)
-{
-	return code <= 12 ? torch_type_from(code - 1, out) : torch_type_from(code == 13 ? 15 : code == 28 ? 27 : -1, out);
-}
-
 /* ---- weights */
-
-/* A number of {"as_int": 3}, or of an older file's 3. */
-static bool size_from(const Json *j, int64_t *out)
-{
-	const Json *x = j->kind == JV_OBJECT ? variant(j) : j;
-	*out = x != NULL && x->kind == JV_INT ? x->i : -1;
-	return x != NULL && x->kind == JV_INT && x->i >= 0;
-}
 
 static bool sizes_from(const Json *list, int *rank, int64_t *out)
 {
@@ -64,7 +34,7 @@ static bool sizes_from(const Json *list, int *rank, int64_t *out)
 		return false;
 	*rank = (int)list->list.n;
 	for (int k = 0; k < *rank; k++)
-		if (!size_from(list->list.at[k], &out[k]))
+		if (!schema_size(list->list.at[k], &out[k]))
 			return false;
 	return true;
 }
@@ -72,9 +42,10 @@ static bool sizes_from(const Json *list, int *rank, int64_t *out)
 /* A tensor that the description of the new layout names. */
 static TorchTensor *described(Program *p, Export *e, const Json *entry, const char *folder, Err *err)
 {
-	const Json *meta = find(entry, "tensor_meta"), *type = find(meta, "dtype"), *offset = find(meta, "storage_offset");
-	const Json *pickled = find(entry, "use_pickle");
-	const char *path = text_of(entry, "path_name");
+	const Json *meta = schema_find(entry, "tensor_meta"), *type = schema_find(meta, "dtype"),
+			   *offset = schema_find(meta, "storage_offset");
+	const Json *pickled = schema_find(entry, "use_pickle");
+	const char *path = schema_text(entry, "path_name");
 	TorchSaved *s = arena_new_of(p->arena, TorchSaved);
 	*s = (TorchSaved){ .archive = p->archive };
 	int n = 0;
@@ -82,10 +53,10 @@ static TorchTensor *described(Program *p, Export *e, const Json *entry, const ch
 		fail(err, ERR_UNSUPPORTED, NULL, "its weight '%.100s' is a pickle, which dlc does not read here", entry->key);
 		return NULL;
 	}
-	if (path == NULL || type == NULL || type->kind != JV_INT || !type_from(type->i, &s->type) ||
-		!sizes_from(find(meta, "sizes"), &s->shape.rank, s->shape.dim) ||
-		!sizes_from(find(meta, "strides"), &n, s->stride) || n != s->shape.rank ||
-		(offset != NULL && !size_from(offset, &s->offset))) {
+	if (path == NULL || type == NULL || type->kind != JV_INT || !schema_type(type->i, &s->type) ||
+		!sizes_from(schema_find(meta, "sizes"), &s->shape.rank, s->shape.dim) ||
+		!sizes_from(schema_find(meta, "strides"), &n, s->stride) || n != s->shape.rank ||
+		(offset != NULL && !schema_size(offset, &s->offset))) {
 		fail(err, ERR_INPUT, NULL, "its weight '%.100s' has no proper description", entry->key);
 		return NULL;
 	}
@@ -96,7 +67,7 @@ static TorchTensor *described(Program *p, Export *e, const Json *entry, const ch
 static TorchTensor *weight(Program *p, Export *e, const char *name, Err *err)
 {
 	for (int k = 0; k < 2; k++) {
-		const Json *entry = e->config[k] != NULL ? find(e->config[k], name) : NULL;
+		const Json *entry = e->config[k] != NULL ? schema_find(e->config[k], name) : NULL;
 		if (entry != NULL)
 			return described(p, e, entry, e->folder[k], err);
 	}
@@ -145,7 +116,7 @@ static bool list_from(Program *p, const Export *e, Visit *v, const Json *j, Torc
 	for (size_t k = 0; j->kind == JV_ARRAY && k < j->list.n; k++) {
 		const Json *x = j->list.at[k];
 		TorchValue y = torch_none();
-		const char *name = text_of(x, "name") != NULL ? text_of(x, "name") : text_of(x, "as_name");
+		const char *name = schema_text(x, "name") != NULL ? schema_text(x, "name") : schema_text(x, "as_name");
 		bool ok = name != NULL           ? lookup(e, v, name, &y)
 		          : x->kind == JV_OBJECT ? argument(p, e, v, x, &y)
 		          : x->kind == JV_TEXT   ? (y = torch_text(x->text), true)
@@ -160,20 +131,20 @@ static bool list_from(Program *p, const Export *e, Visit *v, const Json *j, Torc
 /* An argument: {"as_tensor": {"name": "x"}}, {"as_ints": [1, 1]}. */
 static bool argument(Program *p, const Export *e, Visit *v, const Json *arg, TorchValue *out)
 {
-	const Json *x = variant(arg);
+	const Json *x = schema_variant(arg);
 	const char *kind = x != NULL ? x->key : "as_none";
 	*out = torch_none();
 	if (strcmp(kind, "as_none") == 0)
 		return true;
 	if (strcmp(kind, "as_tensor") == 0)
-		return lookup(e, v, text_of(x, "name"), out);
+		return lookup(e, v, schema_text(x, "name"), out);
 	if (strcmp(kind, "as_device") == 0) {
 		*out = (TorchValue){ .kind = TORCH_DEVICE, .text = "cpu" };
 		return true;
 	}
 	if (strcmp(kind, "as_scalar_type") == 0) {
 		DType t;
-		bool known = x->kind == JV_INT && type_from(x->i, &t);
+		bool known = x->kind == JV_INT && schema_type(x->i, &t);
 		*out = torch_int(known ? torch_type_code(t) : -1);
 		return true;
 	}
@@ -182,8 +153,8 @@ static bool argument(Program *p, const Export *e, Visit *v, const Json *arg, Tor
 		return true;
 	}
 	if (strncmp(kind, "as_sym", 6) == 0 && x->kind == JV_OBJECT) { /* {"as_name": "s0"} or {"as_int": 3} */
-		const char *name = text_of(x, "as_name");
-		const Json *y = variant(x);
+		const char *name = schema_text(x, "as_name");
+		const Json *y = schema_variant(x);
 		return name != NULL ? lookup(e, v, name, out) : y != NULL && number_from(y, out);
 	}
 	if (strcmp(kind, "as_optional_tensor") == 0)
@@ -196,38 +167,14 @@ static bool argument(Program *p, const Export *e, Visit *v, const Json *arg, Tor
 		*out = torch_int(x->kind == JV_INT && (x->i == 2 || x->i == 3) ? x->i : 0);
 		return true;
 	}
+	if (strcmp(kind, "as_graph") == 0) {
+		*out = (TorchValue){ .kind = TORCH_GRAPH, .graph = schema_find(x, "graph") };
+		return out->graph != NULL;
+	}
 	if (strcmp(kind, "as_layout") == 0 || strcmp(kind, "as_expr") == 0)
 		return true;
 	return import_refuse(
 		v->im, ERR_UNSUPPORTED, "an argument of the program is of the kind %.40s, which dlc does not have", kind);
-}
-
-/* "torch.ops.aten.add.Tensor" -> "add.Tensor"; of other libraries "torchvision::nms". */
-static const char *operator_of(Arena *a, const char *target)
-{
-	static const struct {
-		const char *target, *op;
-	} python[] = { { "add", "add.int" }, { "sub", "sub.int" }, { "mul", "mul.int" }, { "floordiv", "floordiv" },
-		{ "truediv", "div.int" }, { "mod", "remainder.int" }, { "neg", "neg.int" }, { "pow", "pow.int" },
-		{ "eq", "eq.any" }, { "ne", "ne.any" }, { "lt", "lt.int" }, { "le", "le.int" }, { "gt", "gt.int" },
-		{ "ge", "ge.int" }, { "sym_max", "prim::max" }, { "sym_min", "prim::min" }, { "sym_float", "Float" },
-		{ "sym_int", "Int" }, { "sym_not", "__not__" }, { "getitem", "__getitem__" } };
-	if (strncmp(target, "torch.ops.", 10) == 0)
-		target += 10;
-	else
-		for (size_t k = 0; k < sizeof python / sizeof *python; k++) {
-			const char *dot = strrchr(target, '.');
-			if (dot != NULL && strcmp(dot + 1, python[k].target) == 0)
-				return python[k].op;
-		}
-	const char *dot = strchr(target, '.');
-	size_t n = strlen(target);
-	if (n > 8 && strcmp(target + n - 8, ".default") == 0)
-		n -= 8;
-	if (dot == NULL || (size_t)(dot - target) >= n)
-		return arena_printf(a, "%.200s", target);
-	const char *rest = arena_printf(a, "%.*s", (int)(n - (size_t)(dot - target) - 1), dot + 1);
-	return strncmp(target, "aten.", 5) == 0 ? rest : arena_printf(a, "%.*s::%s", (int)(dot - target), target, rest);
 }
 
 /* ---- nodes */
@@ -238,18 +185,19 @@ static void bind_outputs(Program *p, Export *e, const Json *outputs, TorchValue 
 	size_t n = outputs != NULL && outputs->kind == JV_ARRAY ? outputs->list.n : 0;
 	bool list = y.kind == TORCH_TUPLE || y.kind == TORCH_LIST;
 	for (size_t k = 0; k < n; k++) {
-		const Json *x = variant(outputs->list.at[k]);
+		const Json *x = schema_variant(outputs->list.at[k]);
 		if (x == NULL)
 			continue;
 		if (x->kind == JV_ARRAY) { /* as_tensors: the one result is a list */
 			for (size_t i = 0; i < x->list.n; i++)
-				if (text_of(x->list.at[i], "name") != NULL)
-					bind(p, e, text_of(x->list.at[i], "name"), list && i < y.list->n ? y.list->at[i] : torch_none());
+				if (schema_text(x->list.at[i], "name") != NULL)
+					bind(
+						p, e, schema_text(x->list.at[i], "name"), list && i < y.list->n ? y.list->at[i] : torch_none());
 			continue;
 		}
-		const char *name = text_of(x, "name") != NULL ? text_of(x, "name") : text_of(x, "as_name");
+		const char *name = schema_text(x, "name") != NULL ? schema_text(x, "name") : schema_text(x, "as_name");
 		if (name == NULL)
-			name = text_of(variant(x), "name");
+			name = schema_text(schema_variant(x), "name");
 		if (name != NULL)
 			bind(p, e, name, !list || n == 0 ? y : k < y.list->n ? y.list->at[k] : torch_none());
 	}
@@ -257,19 +205,37 @@ static void bind_outputs(Program *p, Export *e, const Json *outputs, TorchValue 
 
 static const char *first_output(const Json *outputs)
 {
-	const Json *x =
-		outputs != NULL && outputs->kind == JV_ARRAY && outputs->list.n > 0 ? variant(outputs->list.at[0]) : NULL;
+	const Json *x = outputs != NULL && outputs->kind == JV_ARRAY && outputs->list.n > 0
+	                    ? schema_variant(outputs->list.at[0])
+	                    : NULL;
 	if (x != NULL && x->kind == JV_ARRAY)
 		x = x->list.n > 0 ? x->list.at[0] : NULL;
-	const char *name = text_of(x, "name");
-	name = name != NULL ? name : text_of(x, "as_name");
+	const char *name = schema_text(x, "name");
+	name = name != NULL ? name : schema_text(x, "as_name");
 	return name != NULL ? name : "value";
+}
+
+/* What follows the graphs of an operator, or the lists behind them, becomes one list. Returns the new number. */
+static size_t gather_operands(Program *p, TorchValue *at, const char **name, size_t n)
+{
+	size_t from = 0;
+	for (size_t k = 0; k < n; k++) {
+		name[k] = NULL;
+		from = at[k].kind == TORCH_GRAPH ? k + 1 : from;
+	}
+	if (from == n || at[from].kind == TORCH_LIST)
+		return n;
+	TorchValue all = torch_list(p->arena, TORCH_LIST);
+	for (size_t k = from; k < n; k++)
+		torch_push(p->arena, all.list, at[k]);
+	at[from] = all;
+	return from + 1;
 }
 
 static bool run_node(Program *p, Export *e, Visit *v, const Json *node)
 {
-	const char *target = text_of(node, "target");
-	const Json *inputs = find(node, "inputs"), *outputs = find(node, "outputs");
+	const char *target = schema_text(node, "target");
+	const Json *inputs = schema_find(node, "inputs"), *outputs = schema_find(node, "outputs");
 	if (target == NULL || inputs == NULL || inputs->kind != JV_ARRAY || inputs->list.n > ATEN_ARGS)
 		return import_refuse(v->im, ERR_INPUT, "a node of the program has no target or no inputs");
 	size_t n = inputs->list.n;
@@ -277,19 +243,53 @@ static bool run_node(Program *p, Export *e, Visit *v, const Json *node)
 	const char *name[ATEN_ARGS];
 	for (size_t k = 0; k < n; k++) {
 		const Json *in = inputs->list.at[k];
-		name[k] = text_of(in, "name");
-		if (find(in, "arg") == NULL || !argument(p, e, v, find(in, "arg"), &at[k]))
+		name[k] = schema_text(in, "name");
+		if (schema_find(in, "arg") == NULL || !argument(p, e, v, schema_find(in, "arg"), &at[k]))
 			return node_ok(v) ? import_refuse(v->im, ERR_INPUT, "an argument of '%.60s' is no value", target) : false;
 		if (name[k] != NULL && name[k][0] == 0)
 			name[k] = NULL;
 		if (strncmp(target, "torch.ops.", 10) != 0) /* Python's own functions have no names for theirs */
 			name[k] = NULL;
 	}
-	const char *out = first_output(outputs), *op = operator_of(p->arena, target);
+	const char *out = first_output(outputs), *op = schema_operator(p->arena, target);
+	if (strncmp(op, "higher_order::", 14) == 0)
+		n = gather_operands(p, at, name, n);
 	if (!program_call(p, v, arena_printf(p->arena, "node '%.100s'", out), out, op, &(AtenIn){ at, name, n }, &y))
 		return false;
 	bind_outputs(p, e, outputs, y);
 	return true;
+}
+
+/* A graph that an operator runs: it has names of its own. */
+static bool run_graph(Program *p, Visit *v, const void *graph, const TorchList *in, TorchList *out)
+{
+	Export *e = (Export *)(uintptr_t)p->source;
+	const Json *g = graph, *inputs = schema_find(g, "inputs"), *outputs = schema_find(g, "outputs"),
+			   *nodes = schema_find(g, "nodes");
+	Names *outside = e->names;
+	if (inputs == NULL || inputs->kind != JV_ARRAY || outputs == NULL || outputs->kind != JV_ARRAY || nodes == NULL ||
+		nodes->kind != JV_ARRAY)
+		return import_refuse(v->im, ERR_INPUT, "a graph of the program has no inputs, outputs or nodes");
+	if (inputs->list.n != in->n)
+		return import_refuse(
+			v->im, ERR_INPUT, "a graph of the program has %zu inputs, but is given %zu", inputs->list.n, in->n);
+	e->names = names_new(p->arena);
+	for (size_t k = 0; k < in->n; k++) {
+		const Json *x = schema_variant(inputs->list.at[k]);
+		const char *name = schema_text(x, "name") != NULL ? schema_text(x, "name") : schema_text(x, "as_name");
+		if (name != NULL)
+			bind(p, e, name, in->at[k]);
+	}
+	bool ok = true;
+	for (size_t k = 0; k < nodes->list.n && ok; k++)
+		ok = run_node(p, e, v, nodes->list.at[k]);
+	for (size_t k = 0; k < outputs->list.n && ok; k++) {
+		TorchValue y;
+		ok = argument(p, e, v, outputs->list.at[k], &y);
+		torch_push(p->arena, out, ok ? y : torch_none());
+	}
+	e->names = outside;
+	return ok && node_ok(v);
 }
 
 /* Inputs of the graph are weights or the user's, as the signature says. */
@@ -299,19 +299,19 @@ static bool bind_inputs(Program *p, Export *e, Visit *v)
 		const char *kind, *name;
 	} kinds[] = { { "parameter", "parameter_name" }, { "buffer", "buffer_name" },
 		{ "tensor_constant", "tensor_constant_name" }, { "constant_tensor", "tensor_constant_name" } };
-	const Json *specs = find(e->signature, "input_specs");
+	const Json *specs = schema_find(e->signature, "input_specs");
 	for (size_t k = 0; k < p->input.n; k++)
 		bind(p, e, p->input.at[k].name, (TorchValue){ .kind = TORCH_TENSOR, .tensor = p->input.at[k].tensor });
 	for (size_t k = 0; k < specs->list.n; k++) {
-		const Json *spec = variant(specs->list.at[k]);
-		if (spec != NULL && strcmp(spec->key, "constant_input") == 0 && text_of(spec, "name") != NULL) {
+		const Json *spec = schema_variant(specs->list.at[k]);
+		if (spec != NULL && strcmp(spec->key, "constant_input") == 0 && schema_text(spec, "name") != NULL) {
 			TorchValue x;
-			if (find(spec, "value") == NULL || !argument(p, e, v, find(spec, "value"), &x))
+			if (schema_find(spec, "value") == NULL || !argument(p, e, v, schema_find(spec, "value"), &x))
 				return import_refuse(v->im, ERR_INPUT, "a constant input of the program is no value");
-			bind(p, e, text_of(spec, "name"), x);
+			bind(p, e, schema_text(spec, "name"), x);
 		}
 		for (size_t i = 0; spec != NULL && i < sizeof kinds / sizeof *kinds; i++) {
-			const char *arg = text_of(find(spec, "arg"), "name"), *name = text_of(spec, kinds[i].name);
+			const char *arg = schema_text(schema_find(spec, "arg"), "name"), *name = schema_text(spec, kinds[i].name);
 			if (strcmp(spec->key, kinds[i].kind) != 0)
 				continue;
 			if (arg == NULL || name == NULL)
@@ -326,25 +326,38 @@ static bool bind_inputs(Program *p, Export *e, Visit *v)
 	return true;
 }
 
+typedef VEC(NodeDef) NodeList;
+
+/* All nodes, those of graphs in their arguments included. */
+static void list_nodes(Program *p, NodeList *list, const Json *nodes, int depth)
+{
+	for (size_t k = 0; nodes != NULL && nodes->kind == JV_ARRAY && k < nodes->list.n; k++) {
+		const Json *node = nodes->list.at[k], *inputs = schema_find(node, "inputs");
+		const char *target = schema_text(node, "target");
+		if (target != NULL)
+			vec_push(p->arena, list,
+				((NodeDef){ .name = first_output(schema_find(node, "outputs")),
+					.op = schema_operator(p->arena, target),
+					.domain = "" }));
+		for (size_t i = 0; inputs != NULL && inputs->kind == JV_ARRAY && i < inputs->list.n && depth < MOST_DEPTH; i++)
+			list_nodes(p, list,
+				schema_find(
+					schema_find(schema_find(schema_find(inputs->list.at[i], "arg"), "as_graph"), "graph"), "nodes"),
+				depth + 1);
+	}
+}
+
 static bool check_nodes(Program *p, Visit *v, const Json *nodes)
 {
-	NodeDef *list = arena_array(p->arena, NodeDef, nodes->list.n + 1);
-	size_t n = 0;
-	for (size_t k = 0; k < nodes->list.n; k++) {
-		const Json *node = nodes->list.at[k];
-		const char *target = text_of(node, "target");
-		if (target != NULL)
-			list[n++] = (NodeDef){
-				.name = first_output(find(node, "outputs")), .op = operator_of(p->arena, target), .domain = ""
-			};
-	}
-	return program_check(v, list, n);
+	NodeList list = { 0 };
+	list_nodes(p, &list, nodes, 0);
+	return program_check(v, list.at, list.n);
 }
 
 static void run_export(Program *p, Visit *v)
 {
 	Export *e = (Export *)(uintptr_t)p->source;
-	const Json *nodes = find(e->graph, "nodes"), *specs = find(e->signature, "output_specs");
+	const Json *nodes = schema_find(e->graph, "nodes"), *specs = schema_find(e->signature, "output_specs");
 	e->values.n = 0;
 	e->names = names_new(p->arena);
 	if (!check_nodes(p, v, nodes) || !bind_inputs(p, e, v))
@@ -353,8 +366,8 @@ static void run_export(Program *p, Visit *v)
 		if (!run_node(p, e, v, nodes->list.at[k]))
 			return;
 	for (size_t k = 0; specs != NULL && specs->kind == JV_ARRAY && k < specs->list.n; k++) {
-		const Json *spec = variant(specs->list.at[k]), *arg = find(spec, "arg");
-		const char *name = text_of(variant(arg), "name");
+		const Json *spec = schema_variant(specs->list.at[k]), *arg = schema_find(spec, "arg");
+		const char *name = schema_text(schema_variant(arg), "name");
 		TorchValue x;
 		if (spec == NULL || (strcmp(spec->key, "user_output") != 0 && strcmp(spec->key, "loss_output") != 0))
 			continue; /* changed buffers are no results */
@@ -376,7 +389,8 @@ static void run_export(Program *p, Visit *v)
 static void limit(const Json *ranges, NodeDim *d)
 {
 	for (size_t k = 0; ranges != NULL && ranges->kind == JV_OBJECT && k < ranges->list.n; k++) {
-		const Json *range = ranges->list.at[k], *least = find(range, "min_val"), *most = find(range, "max_val");
+		const Json *range = ranges->list.at[k], *least = schema_find(range, "min_val"),
+				   *most = schema_find(range, "max_val");
 		if (strcmp(range->key, d->symbol) != 0 || d->times != 1 || d->plus != 0)
 			continue;
 		d->least = least != NULL && least->kind == JV_INT && least->i > 2 ? least->i : 0;
@@ -387,24 +401,24 @@ static void limit(const Json *ranges, NodeDim *d)
 /* The dimensions of an input; those that the program leaves open have its symbols' names. */
 static bool declare(Program *p, const Json *graph, const Json *ranges, const char *name, Err *err)
 {
-	const Json *meta = find(find(graph, "tensor_values"), name), *type, *sizes;
-	meta = find(meta, "meta") != NULL ? find(meta, "meta") : meta; /* of PyTorch 2.1 */
-	type = find(meta, "dtype");
-	sizes = find(meta, "sizes");
+	const Json *meta = schema_find(schema_find(graph, "tensor_values"), name), *type, *sizes;
+	meta = schema_find(meta, "meta") != NULL ? schema_find(meta, "meta") : meta; /* of PyTorch 2.1 */
+	type = schema_find(meta, "dtype");
+	sizes = schema_find(meta, "sizes");
 	ProgramInput in = { .name = name };
 	if (meta == NULL || type == NULL || type->kind != JV_INT || sizes == NULL || sizes->kind != JV_ARRAY)
 		return fail(err, ERR_INPUT, NULL, "its input '%.60s' has no shape", name);
-	if (!type_from(type->i, &in.value.type))
+	if (!schema_type(type->i, &in.value.type))
 		return fail(err, ERR_UNSUPPORTED, NULL, "its input '%.60s' is of a type that dlc does not have", name);
 	NodeDim *dim = arena_array(p->arena, NodeDim, sizes->list.n + 1);
 	for (size_t k = 0; k < sizes->list.n; k++) {
-		const char *symbol = text_of(find(sizes->list.at[k], "as_expr"), "expr_str");
+		const char *symbol = schema_text(schema_find(sizes->list.at[k], "as_expr"), "expr_str");
 		if (symbol == NULL)
-			symbol = text_of(find(sizes->list.at[k], "as_expr"), "expr");
+			symbol = schema_text(schema_find(sizes->list.at[k], "as_expr"), "expr");
 		dim[k] = symbol != NULL ? export_dim(p->arena, symbol) : (NodeDim){ .symbol = "" };
 		if (symbol != NULL)
 			limit(ranges, &dim[k]);
-		else if (!size_from(sizes->list.at[k], &dim[k].size))
+		else if (!schema_size(sizes->list.at[k], &dim[k].size))
 			return fail(err, ERR_INPUT, NULL, "its input '%.60s' has no shape", name);
 	}
 	in.value.shaped = true;
@@ -416,20 +430,20 @@ static bool declare(Program *p, const Json *graph, const Json *ranges, const cha
 
 static bool list_inputs(Program *p, const Export *e, Err *err)
 {
-	const Json *specs = find(e->signature, "input_specs");
+	const Json *specs = schema_find(e->signature, "input_specs");
 	for (size_t k = 0; k < specs->list.n; k++) {
-		const Json *spec = variant(specs->list.at[k]), *arg = variant(find(spec, "arg"));
+		const Json *spec = schema_variant(specs->list.at[k]), *arg = schema_variant(schema_find(spec, "arg"));
 		if (spec == NULL || strcmp(spec->key, "user_input") != 0)
 			continue;
-		if (arg == NULL || strcmp(arg->key, "as_tensor") != 0 || text_of(arg, "name") == NULL) {
+		if (arg == NULL || strcmp(arg->key, "as_tensor") != 0 || schema_text(arg, "name") == NULL) {
 			if (arg != NULL && strncmp(arg->key, "as_sym", 6) != 0)
 				continue; /* None, a number: the program does not read it */
 			return fail(err, ERR_UNSUPPORTED, NULL, "its input %zu is no tensor; dlc takes tensors only", k);
 		}
 		for (size_t i = 0; i < p->input.n; i++)
-			if (strcmp(p->input.at[i].name, text_of(arg, "name")) == 0)
+			if (strcmp(p->input.at[i].name, schema_text(arg, "name")) == 0)
 				return fail(err, ERR_INPUT, NULL, "two of its inputs have the name '%.60s'", p->input.at[i].name);
-		if (!declare(p, e->graph, e->ranges, text_of(arg, "name"), err))
+		if (!declare(p, e->graph, e->ranges, schema_text(arg, "name"), err))
 			return false;
 	}
 	return true;
@@ -498,7 +512,7 @@ static bool open_config(
 		if (entry != NULL && j == NULL)
 			return false;
 	}
-	e->config[k] = find(j, "config");
+	e->config[k] = schema_find(j, "config");
 	e->folder[k] = folder;
 	return true;
 }
@@ -506,7 +520,8 @@ static bool open_config(
 /* The schema's version is {"major": 8, "minor": 2}, or 1 of PyTorch 2.1; PyTorch refuses another major one. */
 static bool known_schema(const Json *program, Err *err)
 {
-	const Json *x = find(program, "schema_version"), *major = find(x, "major") != NULL ? find(x, "major") : x;
+	const Json *x = schema_find(program, "schema_version"),
+			   *major = schema_find(x, "major") != NULL ? schema_find(x, "major") : x;
 	if (major == NULL || major->kind != JV_INT || (major->i >= 1 && major->i <= NEWEST_SCHEMA))
 		return true;
 	return fail(err, ERR_UNSUPPORTED, NULL,
@@ -518,7 +533,7 @@ static bool known_schema(const Json *program, Err *err)
 /* The program that is wanted; without one `model`, PyTorch's own name, or the only one: its entry, and its name. */
 static const char *find_program(Program *p, const char **name, Err *err)
 {
-	const char *wanted = p->wanted != NULL ? p->wanted : "model", *only = NULL, *given;
+	const char *wanted = p->args->signature != NULL ? p->args->signature : "model", *only = NULL, *given;
 	const char *begin = arena_printf(p->arena, "%smodels/", p->root);
 	Text names = { .arena = p->arena };
 	int n = 0;
@@ -536,7 +551,7 @@ static const char *find_program(Program *p, const char **name, Err *err)
 	}
 	if (n == 0)
 		fail(err, ERR_INPUT, NULL, "has no program (models/*.json)");
-	else if (strcmp(*name, wanted) != 0 && (n > 1 || p->wanted != NULL))
+	else if (strcmp(*name, wanted) != 0 && (n > 1 || p->args->signature != NULL))
 		fail(err, ERR_USAGE, "signature", "the model has no program '%.100s'; name one of: %s", wanted,
 			text_str(&names));
 	return err->code == ERR_NONE ? only : NULL;
@@ -550,17 +565,17 @@ bool export_open(Program *p, Err *err)
 	e->storage = MAP_OF(p->arena);
 	bool old = program_entry(p, "serialized_exported_program.json") != NULL;
 	const char *name = "", *entry = old ? "serialized_exported_program.json" : find_program(p, &name, err);
-	if (old && p->wanted != NULL)
+	if (old && p->args->signature != NULL)
 		fail(err, ERR_USAGE, "signature", "the model is one program, so there is none to choose");
 	if (err->code != ERR_NONE)
 		return false;
-	const Json *j = read_json(p, entry, err), *module = find(j, "graph_module");
+	const Json *j = read_json(p, entry, err), *module = schema_find(j, "graph_module");
 	if (j == NULL || !known_schema(j, err))
 		return false;
-	e->ranges = find(find(j, "range_constraints") != NULL ? j : module, "range_constraints");
-	e->graph = find(module, "graph");
-	e->signature = export_upgrade(p->arena, find(module, "signature"));
-	const Json *nodes = find(e->graph, "nodes"), *specs = find(e->signature, "input_specs");
+	e->ranges = schema_find(schema_find(j, "range_constraints") != NULL ? j : module, "range_constraints");
+	e->graph = schema_find(module, "graph");
+	e->signature = export_upgrade(p->arena, schema_find(module, "signature"));
+	const Json *nodes = schema_find(e->graph, "nodes"), *specs = schema_find(e->signature, "input_specs");
 	if (nodes == NULL || nodes->kind != JV_ARRAY || specs == NULL || specs->kind != JV_ARRAY)
 		return fail(err, ERR_INPUT, NULL, "%s has no graph of nodes or no signature", entry);
 	bool ok = old ? open_saved(p, e, "serialized_state_dict.pt", err) &&
@@ -571,5 +586,6 @@ bool export_open(Program *p, Err *err)
 	                    open_config(p, e, 1, "data/constants/", name, constants, err);
 	p->source = e;
 	p->run = run_export;
+	p->run_graph = run_graph;
 	return ok && list_inputs(p, e, err);
 }

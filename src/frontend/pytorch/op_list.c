@@ -1,5 +1,6 @@
 /* Rows of lists and dictionaries, which are known while importing. */
 #include "frontend/pytorch/aten.h"
+#include "frontend/pytorch/choice.h"
 
 #include <string.h>
 
@@ -8,6 +9,14 @@ enum { MOST_LISTED = 1 << 20 };
 static TorchList *list_of(Aten *n, const char *name)
 {
 	return aten_any(n, name).list;
+}
+
+/* The same, which is changed. */
+static TorchList *changed(Aten *n, const char *name)
+{
+	TorchList *l = list_of(n, name);
+	sides_note_list(n->v, l);
+	return l;
 }
 
 /* The same, where all elements are looked at: a loop over a long list is counted as elements that are made. */
@@ -45,7 +54,7 @@ static void import_get(Aten *n)
 
 static void import_set(Aten *n)
 {
-	TorchList *l = list_of(n, "a");
+	TorchList *l = changed(n, "a");
 	int64_t at = place(n, l, aten_int(n, "i"));
 	if (node_ok(n->v))
 		l->at[at] = aten_any(n, "x");
@@ -55,7 +64,7 @@ static void import_set(Aten *n)
 
 static void import_append(Aten *n)
 {
-	TorchList *l = list_of(n, "a");
+	TorchList *l = changed(n, "a");
 	if (l->n >= MOST_LISTED)
 		node_fail(n->v, ERR_UNSUPPORTED, "a list grows beyond %d elements", MOST_LISTED);
 	else
@@ -97,7 +106,7 @@ static void import_add(Aten *n)
 
 static void import_extend(Aten *n)
 {
-	add_all(n, list_of(n, "a"), list_of(n, "b"));
+	add_all(n, changed(n, "a"), list_of(n, "b"));
 	aten_give(n, aten_any(n, "a"));
 }
 
@@ -130,7 +139,7 @@ static void import_slice(Aten *n)
 
 static void import_pop(Aten *n)
 {
-	TorchList *l = list_of(n, "a");
+	TorchList *l = changed(n, "a");
 	int64_t at = place(n, l, aten_int(n, "i"));
 	if (!node_ok(n->v))
 		return;
@@ -143,6 +152,7 @@ static void import_pop(Aten *n)
 static void import_insert(Aten *n)
 {
 	TorchList *l = walked(n, "a");
+	sides_note_list(n->v, l);
 	int64_t at = aten_int(n, "i"), many = (int64_t)l->n;
 	at = at < 0 ? at + many : at;
 	at = at < 0 ? 0 : at > many ? many : at;
@@ -155,6 +165,7 @@ static void import_insert(Aten *n)
 static void import_reverse(Aten *n)
 {
 	TorchList *l = walked(n, "a");
+	sides_note_list(n->v, l);
 	for (size_t k = 0; k < l->n / 2; k++) {
 		TorchValue x = l->at[k];
 		l->at[k] = l->at[l->n - 1 - k];
@@ -165,7 +176,7 @@ static void import_reverse(Aten *n)
 
 static void import_clear(Aten *n)
 {
-	list_of(n, "a")->n = 0;
+	changed(n, "a")->n = 0;
 	aten_give(n, aten_any(n, "a"));
 }
 
@@ -262,8 +273,8 @@ static void import_dict_get(Aten *n)
 
 static void import_dict_set(Aten *n)
 {
+	TorchList *l = changed(n, "d");
 	TorchValue *x = under(n), value = aten_any(n, "value");
-	TorchList *l = list_of(n, "d");
 	if (x != NULL) {
 		*x = value;
 	} else {

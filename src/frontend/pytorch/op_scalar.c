@@ -1,6 +1,6 @@
 /*
  * Rows of numbers, texts and tensors' properties, which are known while importing: the arithmetic on shapes that
- * programs do. A number that is asked of a tensor must not depend on the model's inputs.
+ * programs do. A number that is asked of a tensor and depends on the model's inputs stays a tensor without dimensions.
  */
 #include "frontend/pytorch/aten.h"
 
@@ -125,10 +125,45 @@ static bool known_number(Aten *n, TorchValue x, TorchValue *out)
 	return true;
 }
 
+/* A tensor of one element that depends on the model's inputs. */
+static bool is_open(Aten *n, TorchValue x)
+{
+	if (x.kind != TORCH_TENSOR || !node_ok(n->v))
+		return false;
+	Item *it = torch_item(n->v, x.tensor);
+	return shape_elements(it->shape) == 1 && !node_item_known(n->v, it) && node_ok(n->v);
+}
+
+static void give_open(Aten *n, int value)
+{
+	TorchValue y = torch_of(n->v, node_reshape(n->v, value, shape_of(0, NULL)));
+	y.tensor->number = true;
+	aten_give(n, y);
+}
+
+/* Arithmetic of which an operand is open: that of tensors. */
+static void by_tensors(Aten *n, const char *op)
+{
+	static const char *const names[2] = { NULL, NULL };
+	TorchValue in[2] = { aten_any(n, "a") }, y;
+	size_t count = n->narg > 1 ? 2 : 1;
+	if (count == 2)
+		in[1] = aten_any(n, "b");
+	for (size_t k = 0; k < count; k++)
+		if (torch_is_number(in[k])) {
+			in[k] = torch_of(n->v, aten_as(n, in[k], aten_promote(n, &in[k], 1)));
+			in[k].tensor->number = true;
+		}
+	if (aten_call(n->v, op, &(AtenIn){ in, names, count }, &y) && y.kind == TORCH_TENSOR)
+		give_open(n, torch_value(n->v, y.tensor));
+}
+
 static void import_item(Aten *n)
 {
-	TorchValue x;
-	if (known_number(n, aten_any(n, "a"), &x))
+	TorchValue x = aten_any(n, "a");
+	if (is_open(n, x))
+		give_open(n, torch_value(n->v, x.tensor));
+	else if (known_number(n, aten_any(n, "a"), &x))
 		aten_give(n, x);
 }
 
@@ -137,6 +172,11 @@ static void import_int(Aten *n)
 	TorchValue a = aten_any(n, "a"), x;
 	if (a.kind == TORCH_TEXT) {
 		give_int(n, strtoll(a.text, NULL, 10));
+		return;
+	}
+	if (is_open(n, a)) {
+		int y = torch_value(n->v, a.tensor);
+		give_open(n, node_cast(n->v, dtype_is_float(node_val(n->v, y)->type) ? node_truncate(n->v, y) : y, I64));
 		return;
 	}
 	if (!known_number(n, a, &x))
@@ -152,14 +192,22 @@ static void import_float(Aten *n)
 	TorchValue a = aten_any(n, "a"), x;
 	if (a.kind == TORCH_TEXT)
 		aten_give(n, torch_float(strtod(a.text, NULL)));
+	else if (is_open(n, a))
+		give_open(n, aten_floating(n, torch_value(n->v, a.tensor)));
 	else if (known_number(n, a, &x))
 		aten_give(n, torch_float(torch_number(x)));
 }
 
 static void import_bool(Aten *n)
 {
-	TorchValue x;
-	if (known_number(n, aten_any(n, "a"), &x))
+	TorchValue x = aten_any(n, "a");
+	if (is_open(n, x)) {
+		int y = torch_value(n->v, x.tensor);
+		DType t = node_val(n->v, y)->type;
+		if (t.kind != DT_BOOL)
+			y = node_call1(n->v, OP_bit_not, node_call2(n->v, OP_equal, y, node_number(n->v, t, 0)));
+		give_open(n, y);
+	} else if (known_number(n, x, &x))
 		give_bool(n, torch_number(x) != 0);
 }
 
@@ -217,7 +265,13 @@ static void arithmetic(Aten *n)
 {
 	TorchValue a = aten_any(n, "a"), b = aten_any(n, "b");
 	Arith op = (Arith)n->row->op;
+	static const char *const names[] = { "add", "sub", "mul", "div", "floor_divide", "remainder", "pow", "maximum",
+		"minimum", "__and__", "__or__", "__xor__", "bitwise_left_shift", "bitwise_right_shift" };
 	int64_t i = 0;
+	if (is_open(n, a) || is_open(n, b)) {
+		by_tensors(n, names[op]);
+		return;
+	}
 	if (!known_number(n, a, &a) || !known_number(n, b, &b))
 		return;
 	bool floats = a.kind == TORCH_FLOAT || b.kind == TORCH_FLOAT || op == DIV;
@@ -238,8 +292,17 @@ typedef enum { NEG, ABS, SQRT, FLOOR, CEIL, ROUND, LOG, EXP, SIN, COS, TANH, NOT
 
 static void single(Aten *n)
 {
-	TorchValue x;
-	if (!known_number(n, aten_any(n, "a"), &x))
+	static const char *const names[] = { "neg", "abs", "sqrt", "floor", "ceil", "round", "log", "exp", "sin", "cos",
+		"tanh", "logical_not" };
+	TorchValue x = aten_any(n, "a");
+	bool rounds = n->row->op == FLOOR || n->row->op == CEIL;
+	if (is_open(n, x)) {
+		by_tensors(n, names[n->row->op]);
+		if (rounds && n->done)
+			give_open(n, node_cast(n->v, torch_value(n->v, n->result.tensor), I64));
+		return;
+	}
+	if (!known_number(n, x, &x))
 		return;
 	double f = torch_number(x);
 	switch ((Single)n->row->op) {
@@ -266,7 +329,6 @@ static void single(Aten *n)
 	case CEIL: f = ceil(f); break;
 	default: f = nearbyint(f); break;
 	}
-	bool rounds = n->row->op == FLOOR || n->row->op == CEIL;
 	if (rounds && fabs(f) < 9e18)
 		give_int(n, (int64_t)f);
 	else
@@ -286,7 +348,12 @@ static void compare(Aten *n)
 		give_bool(n, torch_equal(n->v, a, b) == (op == EQ));
 		return;
 	}
+	static const char *const names[] = { "eq", "ne", "lt", "le", "gt", "ge" };
 	double x = 0, y = 0;
+	if ((is_open(n, a) && (torch_is_number(b) || b.kind == TORCH_TENSOR)) || (is_open(n, b) && torch_is_number(a))) {
+		by_tensors(n, names[op]);
+		return;
+	}
 	if (a.kind == TORCH_TEXT && b.kind == TORCH_TEXT) {
 		x = strcmp(a.text, b.text);
 	} else {

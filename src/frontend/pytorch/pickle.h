@@ -7,7 +7,7 @@
 
 #include "base/map.h"
 #include "frontend/archive.h"
-#include "frontend/pytorch/value.h"
+#include "frontend/pytorch/tensor.h"
 
 /* The value of a pickle. Tensors lie in entries "FOLDER" + key of the archive, which may be NULL: none is allowed. */
 bool torch_unpickle(Arena *a, const char *name, Bytes file, Archive *z, const char *folder, TorchValue *out, Err *err);

@@ -8,6 +8,11 @@
 
 enum { MOST_CALLS = 1 << 17, MOST_RESULTS = 256, PART_COST = 64 };
 
+Program *program_of(const Visit *v)
+{
+	return (Program *)(uintptr_t)v->im->model->source;
+}
+
 bool program_check(Visit *v, const NodeDef *node, size_t n)
 {
 	VEC(NodeDef) missing = { 0 };
@@ -17,19 +22,23 @@ bool program_check(Visit *v, const NodeDef *node, size_t n)
 	return missing.n == 0 || node_refuse_operators(v->im, missing.at, missing.n);
 }
 
+Visit *program_visit(Program *p, const Visit *outer, const char *where, const char *out, const char *op)
+{
+	NodeDef *node = arena_new_of(p->arena, NodeDef);
+	const char **name = arena_array(p->arena, const char *, 1);
+	Visit *v = arena_new_of(p->arena, Visit);
+	name[0] = out;
+	*node = (NodeDef){ .name = out, .op = op, .domain = "", .out = name, .nout = 1 };
+	*v = (Visit){ .im = outer->im, .frame = outer->frame, .node = node, .name = where };
+	return v;
+}
+
 bool program_call(
 	Program *p, Visit *outer, const char *where, const char *out, const char *op, const AtenIn *in, TorchValue *result)
 {
 	Import *im = outer->im;
-	NodeDef *node = arena_new_of(p->arena, NodeDef);
-	const char **name = arena_array(p->arena, const char *, 1);
-	name[0] = out;
-	*node = (NodeDef){ .name = out, .op = op, .domain = "", .out = name, .nout = 1 };
-	Visit *v = arena_new_of(p->arena, Visit);
-	*v = (Visit){ .im = im,
-		.frame = outer->frame,
-		.node = node,
-		.name = arena_printf(p->arena, "%.200s (%s%.60s)", where, strstr(op, "::") != NULL ? "" : "aten::", op) };
+	const char *domain = strstr(op, "::") != NULL ? "" : "aten::";
+	Visit *v = program_visit(p, outer, arena_printf(p->arena, "%.200s (%s%.60s)", where, domain, op), out, op);
 	if (++im->nodes > MOST_CALLS)
 		return import_refuse(im, ERR_INPUT, "the program calls more than %d operators", MOST_CALLS);
 	size_t before = im->dag->value.n;
@@ -70,7 +79,13 @@ static void give(Program *p, Visit *v, const char *name, TorchValue x, int depth
 {
 	if (!node_ok(v))
 		return;
-	if (depth > 8) {
+	const char *lost = x.kind == TORCH_LIST || x.kind == TORCH_TUPLE || x.kind == TORCH_DICT ? x.list->lost
+	                   : x.kind == TORCH_OBJECT                                              ? x.object->state->lost
+	                   : x.kind == TORCH_LOST                                                ? x.text
+	                                                                                         : NULL;
+	if (lost != NULL) {
+		node_fail(v, ERR_UNSUPPORTED, "its result '%.60s': %s", name, lost);
+	} else if (depth > 8) {
 		node_fail(v, ERR_UNSUPPORTED, "its result is nested more than 8 deep");
 	} else if (x.kind == TORCH_TENSOR) {
 		add_result(p, v, name, x.tensor);

@@ -49,13 +49,16 @@ static FormatMatch recognise(Bytes file)
 
 static void import_program(Visit *v)
 {
-	Program *p = (Program *)(uintptr_t)v->im->model->source;
+	Program *p = program_of(v);
 	p->result.n = 0;
+	p->sides = NULL;
+	p->born = 1;
 	for (size_t k = 0; k < p->input.n; k++) {
 		Item *it = import_lookup(v->im, v->frame, p->input.at[k].name);
 		p->input.at[k].tensor = torch_tensor(p->arena, it).tensor;
 		p->input.at[k].tensor->retype = &p->input.at[k].retype;
 		p->input.at[k].tensor->dense = true;
+		p->input.at[k].tensor->born = 1;
 	}
 	p->run(p, v);
 	p->graph.out = p->result.at;
@@ -173,7 +176,7 @@ static Dag *load(Arena *a, const char *path, Bytes file, const ModelArgs *args, 
 		const Program *before = p;
 		Err why = { 0 };
 		p = arena_new_of(a, Program);
-		*p = (Program){ .arena = a, .path = path, .wanted = args->signature };
+		*p = (Program){ .arena = a, .path = path, .args = args };
 		if (!open_archive(p, file, err))
 			return NULL;
 		for (size_t k = 0; before != NULL && k < p->input.n; k++)

@@ -22,7 +22,6 @@ typedef struct Program Program;
 struct Program {
 	Arena *arena;
 	const char *path;
-	const char *wanted; /* the method, or the program of an archive; NULL: the usual one */
 	Archive *archive;
 	const char *root; /* the folder of all entries: "model/" or "" */
 	NodeGraph graph;
@@ -30,9 +29,15 @@ struct Program {
 	VEC(ProgramInput) input;
 	/* Runs it; what it gives goes through program_result. */
 	void (*run)(Program *p, Visit *v);
+	/* Runs a TORCH_GRAPH; its results are pushed to out. NULL: the layout has none. */
+	bool (*run_graph)(Program *p, Visit *v, const void *graph, const TorchList *in, TorchList *out);
+	const ModelArgs *args;
 	const void *source;
 	VEC(NodeValue) result;
 	VEC(TorchTensor *) given;
+	/* Of choice.h: the sides that are being run, and how many values were made. */
+	struct Sides *sides;
+	unsigned born;
 };
 
 /* ---- layouts: each fills `input`, `run` and `source` */
@@ -47,7 +52,13 @@ const Json *export_upgrade(Arena *a, const Json *signature);
 bool program_read(Program *p, const char *entry, Bytes *out, Err *err);
 const char *program_entry(Program *p, const char *entry); /* its whole name; NULL: there is none */
 
+/* The program of an import. */
+Program *program_of(const Visit *v);
+
 /* ---- running */
+
+/* A node of the program, for calls and messages: its place in messages, the name of its value, its operator. */
+Visit *program_visit(Program *p, const Visit *outer, const char *where, const char *out, const char *op);
 
 /* A call of an operator: its place in messages, the name of its value, and what its values are called after. */
 bool program_call(

@@ -2,8 +2,9 @@
  * TorchScript files: data.pkl is the module with its weights, code/ has the classes and functions that it needs, each
  * in the file of its module. Files are parsed when something of them is called.
  */
-#include "frontend/pytorch/script.h"
+#include "frontend/pytorch/choice.h"
 #include "frontend/pytorch/pickle.h"
+#include "frontend/pytorch/script.h"
 
 #include <string.h>
 
@@ -83,6 +84,23 @@ static bool is_type(const ScriptExpr *e, const char *name)
 							(e->kind == SCRIPT_INDEX && is_type(e->part[0], name)));
 }
 
+/* The user gives an input of that name. */
+static bool is_asked(const Program *p, const char *name)
+{
+	for (int k = 0; p->args != NULL && k < p->args->nshape; k++)
+		if (strcmp(p->args->shape[k].name, name) == 0)
+			return true;
+	for (int k = 0; p->args != NULL && k < p->args->nbind; k++)
+		if (strcmp(p->args->bind[k].name, name) == 0)
+			return true;
+	return false;
+}
+
+static bool is_list(const ScriptExpr *e)
+{
+	return is_type(e, "List") && e->kind == SCRIPT_INDEX && e->n > 1 && is_type(e->part[1], "Tensor");
+}
+
 static bool add_input(
 	Program *p, const char *name, const ScriptExpr *type, const TorchValue *example, int depth, Err *err)
 {
@@ -97,9 +115,21 @@ static bool add_input(
 		}
 		return true;
 	}
-	if (type != NULL && !is_type(type, "Tensor") && !(is_type(type, "Optional") && example != NULL))
+	if (is_list(type) && depth < 4) { /* as many as have a shape */
+		const char *part = arena_printf(p->arena, "%s.0", name);
+		if (!is_asked(p, part))
+			return fail(err, ERR_UNSUPPORTED, "shape",
+				"the input '%.60s' is a list of tensors: give a shape for each of its elements, '%.60s.0' on", name,
+				name);
+		for (size_t k = 0; is_asked(p, part); part = arena_printf(p->arena, "%s.%zu", name, ++k))
+			if (!add_input(p, part, type->part[1], NULL, depth + 1, err))
+				return false;
+		return true;
+	}
+	if (type != NULL && !is_type(type, "Tensor") &&
+		!(is_type(type, "Optional") && (example != NULL || is_asked(p, name))))
 		return fail(err, ERR_UNSUPPORTED, NULL,
-			"its input '%.60s' is no tensor; dlc takes tensors, and tuples of them, only", name);
+			"its input '%.60s' is no tensor; dlc takes tensors, and tuples and lists of them, only", name);
 	ProgramInput in = { .name = name };
 	describe(p, &in, example);
 	vec_push(p->arena, &p->input, in);
@@ -118,7 +148,8 @@ static bool examples(Program *p, const TorchList **out, Err *err)
 		!torch_unpickle(p->arena, "traced_inputs.pkl", file, p->archive,
 			arena_printf(p->arena, "%straced_inputs/", p->root), &x, err))
 		return false;
-	forward = x.kind == TORCH_DICT ? torch_find(x.list, p->wanted != NULL ? p->wanted : "forward") : NULL;
+	forward =
+		x.kind == TORCH_DICT ? torch_find(x.list, p->args->signature != NULL ? p->args->signature : "forward") : NULL;
 	if (forward != NULL && forward->kind == TORCH_LIST)
 		*out = forward->list;
 	return true;
@@ -133,8 +164,10 @@ static bool list_inputs(Program *p, const Script *s, Err *err)
 	for (size_t k = 1; k < f->narg; k++) {
 		const TorchValue *e = example != NULL && k - 1 < example->n ? &example->at[k - 1] : NULL;
 		bool given = e != NULL && e->kind != TORCH_NONE;
-		if (!given && f->arg[k].otherwise != NULL)
-			continue; /* it keeps its default */
+		bool none = f->arg[k].otherwise != NULL || is_type(f->arg[k].type, "Optional");
+		if (!given && none && !is_asked(p, f->arg[k].name) &&
+			!is_asked(p, arena_printf(p->arena, "%s.0", f->arg[k].name)))
+			continue; /* it keeps its default, or is None */
 		if (!add_input(p, f->arg[k].name, f->arg[k].type, e, 0, err))
 			return false;
 	}
@@ -149,6 +182,16 @@ static TorchValue collect(Program *p, const char *name, const ScriptExpr *type, 
 		for (size_t k = 1; k < type->n; k++)
 			torch_push(p->arena, all.list,
 				collect(p, arena_printf(p->arena, "%s.%zu", name, k - 1), type->part[k], at, found, depth + 1));
+		return all;
+	}
+	if (is_list(type) && depth < 4) {
+		TorchValue all = torch_list(p->arena, TORCH_LIST);
+		const char *part = arena_printf(p->arena, "%s.0", name);
+		for (size_t k = 0; *at < p->input.n && strcmp(p->input.at[*at].name, part) == 0;
+			 part = arena_printf(p->arena, "%s.%zu", name, ++k))
+			torch_push(p->arena, all.list, collect(p, part, type->part[1], at, found, depth + 1));
+		*found = *found && all.list->n > 0;
+		sides_old(all);
 		return all;
 	}
 	if (*at < p->input.n && strcmp(p->input.at[*at].name, name) == 0)
@@ -172,7 +215,7 @@ static void run_script(Program *p, Visit *v)
 	for (size_t k = 1; k < f->narg; k++) {
 		bool found = true;
 		TorchValue x = collect(p, f->arg[k].name, f->arg[k].type, &next, &found, 0);
-		if (!found)
+		if (!found && (f->arg[k].otherwise != NULL || !is_type(f->arg[k].type, "Optional")))
 			continue;
 		name[n] = f->arg[k].name;
 		at[n++] = x;
@@ -204,7 +247,7 @@ bool script_open(Program *p, Err *err)
 	if (s->model.kind != TORCH_OBJECT)
 		return fail(err, ERR_INPUT, NULL, "has no module in its data.pkl");
 	const ScriptItem *class = script_find(s, s->model.object->class, err);
-	const char *method = p->wanted != NULL ? p->wanted : "forward";
+	const char *method = p->args->signature != NULL ? p->args->signature : "forward";
 	s->forward = script_method(class, method);
 	if (class == NULL || class->nmember == 0)
 		return fail(err, ERR_INPUT, NULL, "has no methods in its class %.100s", s->model.object->class);

@@ -2,6 +2,7 @@
 #include "frontend/pytorch/tensor.h"
 #include "frontend/node/compose.h"
 #include "frontend/pytorch/aten.h"
+#include "frontend/pytorch/choice.h"
 #include "frontend/pytorch/pickle.h"
 
 enum { MOST_VIEWS = 256 };
@@ -71,7 +72,7 @@ static int undo(Visit *v, const TorchView *w, int base, int x)
 	return x;
 }
 
-static TorchTensor *root_of(TorchTensor *t)
+TorchTensor *torch_root(TorchTensor *t)
 {
 	while (t->base != NULL)
 		t = t->base;
@@ -85,14 +86,13 @@ static Item *nothing(Visit *v)
 	return it;
 }
 
-/* Elements are those of PyTorch: no write to a copy of them, or to what they are a copy of, lies between. */
-static bool is_current(TorchTensor *t)
+bool torch_is_current(TorchTensor *t)
 {
-	const TorchTensor *r = root_of(t);
+	const TorchTensor *r = torch_root(t);
 	if (r->writer != NULL)
 		return false;
 	for (const TorchTensor *of; r->shares != NULL; r = of) {
-		of = root_of(r->shares);
+		of = torch_root(r->shares);
 		if (of->writes != r->shared_at || (of->writer != NULL && of->writer != r))
 			return false;
 	}
@@ -116,7 +116,7 @@ static Item *item_of(Visit *v, TorchTensor *t)
 			return nothing(v);
 		t->item = it;
 	}
-	unsigned writes = root_of(t)->writes;
+	unsigned writes = torch_root(t)->writes;
 	if (t->base != NULL && (t->item == NULL || t->seen != writes)) {
 		int x = apply(v, &t->view, node_item_value(v, item_of(v, t->base)));
 		if (!node_ok(v))
@@ -129,10 +129,10 @@ static Item *item_of(Visit *v, TorchTensor *t)
 
 Item *torch_item(Visit *v, TorchTensor *t)
 {
-	if (node_ok(v) && !is_current(t))
+	if (node_ok(v) && !torch_is_current(t))
 		node_fail(v, ERR_UNSUPPORTED,
 			"it reads a tensor after a write to another, of which this one is a copy in dlc, but may be a view in "
-		    "PyTorch: "
+			"PyTorch: "
 			"clone() one of them before the write");
 	return item_of(v, t);
 }
@@ -217,13 +217,13 @@ TorchValue torch_copy_of(Visit *v, TorchTensor *t, int value)
 	TorchValue x = torch_of(v, value);
 	x.tensor->shares = t;
 	set_depth(v, x.tensor, t);
-	x.tensor->shared_at = root_of(t)->writes;
+	x.tensor->shared_at = torch_root(t)->writes;
 	return x;
 }
 
 bool torch_is_dense(Visit *v, TorchTensor *t)
 {
-	return root_of(t)->dense && torch_is_plain(v, t);
+	return torch_root(t)->dense && torch_is_plain(v, t);
 }
 
 bool torch_has_dense_strides(Visit *v, TorchTensor *t)
@@ -244,18 +244,22 @@ void torch_write(Visit *v, TorchTensor *t, int value)
 	value = node_ok(v) ? node_expand(v, value, it->shape) : value;
 	if (node_ok(v) && !shape_eq(node_val(v, value)->shape, it->shape))
 		node_fail(v, ERR_TYPE, "it writes a tensor of another shape");
+	if (node_ok(v) && t->fixed)
+		node_fail(v, ERR_UNSUPPORTED,
+			"it writes to a tensor that is one of two, as a condition on data says: clone() it before the write");
 	if (!node_ok(v))
 		return;
 	if (t->base == NULL) {
+		sides_note_tensor(v, t);
 		t->writes++;
 		for (TorchTensor *copy = t, *of; copy->shares != NULL; copy = of) {
-			of = root_of(copy->shares);
+			of = torch_root(copy->shares);
 			of->writer = copy;
 		}
 	} else {
 		int whole = undo(v, &t->view, torch_value(v, t->base), value);
 		torch_write(v, t->base, whole);
-		t->seen = root_of(t)->writes;
+		t->seen = torch_root(t)->writes;
 	}
 	t->item = node_new_item(v, value);
 }

@@ -98,7 +98,7 @@ bool torch_equal(Visit *v, TorchValue a, TorchValue b)
 const char *torch_kind_name(TorchKind k)
 {
 	static const char *const names[] = { "None", "bool", "int", "float", "str", "Tensor", "List", "Tuple", "Dict",
-		"object", "function", "method", "device", "global", "mark" };
+		"object", "function", "method", "device", "global", "mark", "graph", "lost value" };
 	return names[k];
 }
 

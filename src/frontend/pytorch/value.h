@@ -29,7 +29,9 @@ typedef enum {
 	TORCH_METHOD, /* of an object */
 	TORCH_DEVICE,
 	TORCH_GLOBAL, /* in a pickle: the name of a Python object */
-	TORCH_MARK    /* in a pickle */
+	TORCH_MARK,   /* in a pickle */
+	TORCH_GRAPH,  /* a part of an exported program, which another operator runs */
+	TORCH_LOST    /* differs between the sides of a condition as no value can; `text` says how, NULL: never set */
 } TorchKind;
 
 typedef struct TorchValue {
@@ -37,10 +39,11 @@ typedef struct TorchValue {
 	union {
 		int64_t i; /* BOOL, INT */
 		double f;
-		const char *text; /* TEXT, DEVICE, GLOBAL, CODE */
+		const char *text; /* TEXT, DEVICE, GLOBAL, CODE, LOST */
 		TorchTensor *tensor;
 		TorchList *list;     /* LIST, TUPLE; a DICT has pairs of key and value */
 		TorchObject *object; /* OBJECT, METHOD */
+		const void *graph;   /* GRAPH: of Program's run_graph */
 	};
 	const ScriptItem *code; /* CODE: NULL where `text` is an operator's name; METHOD */
 } TorchValue;
@@ -48,49 +51,16 @@ typedef struct TorchValue {
 struct TorchList {
 	TorchValue *at;
 	size_t n, cap;
+	/* Of choice.h: */
+	unsigned born;
+	const void *noted;
+	const char *lost; /* why its elements are not known */
 };
 
 struct TorchObject {
 	const char *class; /* "__torch__.torch.nn.modules.conv.Conv2d" */
 	const char *path;  /* where it is in the model: "layer1.0.conv1" */
 	TorchList *state;  /* pairs of name and value */
-};
-
-/* A tensor in the file: `entry` of an archive, from element `offset` on. */
-typedef struct TorchSaved {
-	Archive *archive;
-	const char *entry;
-	DType type;
-	int64_t offset, stride[DAG_MAX_RANK];
-	Shape shape;
-} TorchSaved;
-
-/* How a view lies in its base. */
-typedef enum { VIEW_SHAPE, VIEW_ORDER, VIEW_PART, VIEW_WIDE } TorchViewKind;
-
-typedef struct TorchView {
-	TorchViewKind kind;
-	Shape shape;                 /* SHAPE, WIDE: the view's */
-	int64_t order[DAG_MAX_RANK]; /* ORDER */
-	int axis;                    /* PART: elements start, start + step, .. */
-	int64_t start, step, size;
-} TorchView;
-
-struct TorchTensor {
-	Item *item; /* NULL: `saved` is not read yet */
-	const TorchSaved *saved;
-	const char *name;  /* of a saved one */
-	TorchTensor *base; /* of a view; NULL: the cell has its own elements */
-	TorchView view;
-	int depth;             /* views of views, and copies of views or copies */
-	unsigned writes, seen; /* in-place writes to a base; those that a view has seen */
-	/* Where dlc has a copy and PyTorch a view, or perhaps one: */
-	TorchTensor *shares; /* what this one is a copy of */
-	unsigned shared_at;  /* writes to that tensor's base before the copy */
-	TorchTensor *writer; /* a copy of this one that was written */
-	bool dense;          /* PyTorch's strides are row-major, too; false: elements lie in an order that is not known */
-	bool number;         /* a constant that tracing made of a number: it counts as one where types are chosen */
-	int *retype;         /* an input whose type the file does not tell: set to 1 where an index is needed */
 };
 
 TorchValue torch_none(void);
