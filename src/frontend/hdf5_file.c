@@ -7,17 +7,36 @@
 #include "base/subprocess.h"
 #include "base/text.h"
 #include "frontend/hdf5_serve.h"
+#include "op/names.h"
 
 #include <assert.h>
 #include <string.h>
+
+/* An answer with what follows it, checked. */
+typedef struct Received {
+	Hdf5Answer got;
+	const char *const *text; /* got.texts */
+	const void *data;
+} Received;
+
+/* Answers to one request of many paths; those from `at` on are still to come. */
+typedef struct Batch {
+	Hdf5Ask ask;
+	const char *attribute;
+	const char *const *path;
+	Names *number; /* of a path */
+	Received *out;
+	size_t n, at;
+} Batch;
 
 struct Hdf5 {
 	Arena *arena;
 	const char *name;
 	Bytes file;
 	Subprocess child;
-	uint32_t number; /* of the last request */
-	Err failure;     /* nothing is asked after it */
+	uint32_t number;    /* of the last request */
+	Err failure;        /* nothing is asked after it */
+	VEC(Batch *) batch; /* only the last one has answers to come */
 };
 
 /*
@@ -106,33 +125,6 @@ static const char *name_of(Hdf5 *h, const char *path, const char *attribute)
 	                         : arena_printf(h->arena, "the attribute '%.100s' of '%.200s'", attribute, path);
 }
 
-/* False: there is no answer, and h->failure says why. What is longer than a request is not there. */
-static bool ask(Hdf5 *h, Hdf5Ask what, const char *path, const char *attribute, Hdf5Answer *out)
-{
-	Hdf5Request r = { .ask = what };
-	const char *name = attribute == NULL ? "" : attribute;
-	*out = (Hdf5Answer){ .word = HDF5_ABSENT };
-	if (h->failure.code != ERR_NONE)
-		return false;
-	if (strlen(path) >= sizeof r.path || strlen(name) >= sizeof r.attribute)
-		return true;
-	assert(h->child.pid != 0); /* not after hdf5_close */
-	memcpy(r.path, path, strlen(path));
-	memcpy(r.attribute, name, strlen(name));
-	r.number = ++h->number;
-	if (!subprocess_send(&h->child, &r, sizeof r) || !receive_answer(h, out))
-		return lose_child(h, name_of(h, path, attribute));
-	if (out->word == HDF5_DAMAGED && what != HDF5_READ)
-		return set_failure(h, arena_printf(h->arena, "cannot read %s", name_of(h, path, attribute)));
-	return true;
-}
-
-bool hdf5_has(Hdf5 *h, const char *path)
-{
-	Hdf5Answer got;
-	return ask(h, HDF5_HAS, path, NULL, &got) && got.word == HDF5_FOUND;
-}
-
 /* All of them come from the file, which has each once. */
 static const char *const *receive_texts(Hdf5 *h, const Hdf5Answer *got)
 {
@@ -153,18 +145,156 @@ static const char *const *receive_texts(Hdf5 *h, const Hdf5Answer *got)
 	return text == end ? out : NULL;
 }
 
+static bool is_type_of_numbers(DType t)
+{
+	bool number = dtype_is_int(t) || t.kind == DT_FLOAT || t.kind == DT_BOOL;
+	return dtype_known(t) && number && t.lanes == 1 && t.bits >= 8;
+}
+
+/* Bytes of the data set that an answer announces; -1: it is none of this file's. */
+static int64_t announced_bytes(const Hdf5 *h, const Hdf5Answer *got)
+{
+	if (!is_type_of_numbers(got->type) || got->shape.rank < 0 || got->shape.rank > DAG_MAX_RANK)
+		return -1;
+	for (int k = 0; k < got->shape.rank; k++)
+		if (got->shape.dim[k] < 0)
+			return -1;
+	int64_t bytes = hdf5_data_bytes(got->type, got->shape, h->file.n);
+	return got->bytes == (uint64_t)bytes ? bytes : -1;
+}
+
+/* One answer and what follows it. False: there is none, and h->failure says why. */
+static bool receive(Hdf5 *h, Hdf5Ask what, const char *path, const char *attribute, Received *out)
+{
+	Hdf5Answer *got = &out->got;
+	bool ok = receive_answer(h, got);
+	if (ok && got->word == HDF5_DAMAGED && what != HDF5_READ)
+		return set_failure(h, arena_printf(h->arena, "cannot read %s", name_of(h, path, attribute)));
+	if (ok && got->word == HDF5_FOUND && (what == HDF5_NAMES || what == HDF5_TEXTS)) {
+		out->text = receive_texts(h, got);
+		ok = out->text != NULL;
+	} else if (ok && got->word == HDF5_FOUND && what == HDF5_READ) {
+		int64_t bytes = announced_bytes(h, got);
+		void *to = bytes >= 0 ? arena_alloc_aligned(h->arena, (size_t)bytes + 1, 64) : NULL;
+		out->data = to;
+		ok = bytes >= 0 && subprocess_receive(&h->child, to, (size_t)bytes);
+	}
+	return ok || lose_child(h, name_of(h, path, attribute));
+}
+
+static bool receive_until(Hdf5 *h, Batch *b, size_t end)
+{
+	for (; b->at < end; b->at++)
+		if (!receive(h, b->ask, b->path[b->at], b->attribute, &b->out[b->at]))
+			return false;
+	return true;
+}
+
+/* What came of a request of many, or is to come; NULL: none asked for it. */
+static const Received *expected(Hdf5 *h, Hdf5Ask what, const char *path, const char *attribute)
+{
+	for (size_t k = h->batch.n; k-- > 0;) {
+		Batch *b = h->batch.at[k];
+		bool same = b->ask == what && (b->attribute == NULL || strcmp(b->attribute, attribute) == 0);
+		int at = same ? names_find(b->number, path) : -1;
+		if (at >= 0)
+			return receive_until(h, b, (size_t)at + 1) ? &b->out[at] : NULL;
+	}
+	return NULL;
+}
+
+static bool finish_batch(Hdf5 *h)
+{
+	Batch *last = h->batch.n > 0 ? h->batch.at[h->batch.n - 1] : NULL;
+	return last == NULL || receive_until(h, last, last->n);
+}
+
+static bool fits(const char *path, const char *attribute)
+{
+	return strlen(path) < HDF5_MOST_PATH && (attribute == NULL || strlen(attribute) < HDF5_MOST_NAME);
+}
+
+static bool send_request(Hdf5 *h, Hdf5Ask what, const char *path, const char *attribute, const char *more, size_t bytes)
+{
+	Hdf5Request r = { .ask = what, .bytes = bytes, .number = ++h->number };
+	assert(h->child.pid != 0); /* not after hdf5_close */
+	memcpy(r.path, path, strlen(path));
+	memcpy(r.attribute, attribute != NULL ? attribute : "", attribute != NULL ? strlen(attribute) : 0);
+	return subprocess_send(&h->child, &r, sizeof r) && subprocess_send(&h->child, more, bytes);
+}
+
+/* False: there is no answer, and h->failure says why. What is longer than a request is not there. */
+static bool ask(Hdf5 *h, Hdf5Ask what, const char *path, const char *attribute, Received *out)
+{
+	*out = (Received){ .got = { .word = HDF5_ABSENT } };
+	const Received *have = h->failure.code != ERR_NONE ? NULL : expected(h, what, path, attribute);
+	if (have != NULL)
+		*out = *have;
+	if (h->failure.code != ERR_NONE || have != NULL)
+		return have != NULL;
+	if (!fits(path, attribute))
+		return true;
+	if (!finish_batch(h))
+		return false;
+	if (!send_request(h, what, path, attribute, NULL, 0))
+		return lose_child(h, name_of(h, path, attribute));
+	return receive(h, what, path, attribute, out);
+}
+
+/* Paths that were asked for already, or that are too long, are left out. */
+static void expect(Hdf5 *h, Hdf5Ask what, const char *const *path, size_t n, const char *attribute)
+{
+	Names *number = names_new(h->arena);
+	VEC(const char *) some = { 0 };
+	VEC(char) more = { 0 };
+	for (size_t k = 0; k < n; k++) {
+		if (!fits(path[k], attribute) || names_find(number, path[k]) >= 0)
+			continue;
+		names_bind(number, path[k], (int)some.n);
+		for (const char *c = path[k]; some.n > 0; c++) {
+			vec_push(h->arena, &more, *c);
+			if (*c == 0)
+				break;
+		}
+		vec_push(h->arena, &some, path[k]);
+	}
+	if (some.n == 0 || h->failure.code != ERR_NONE || !finish_batch(h))
+		return;
+	Batch *b = arena_new_of(h->arena, Batch);
+	*b = (Batch){ what, attribute, some.at, number, arena_array(h->arena, Received, some.n), some.n, 0 };
+	if (send_request(h, what, some.at[0], attribute, more.at, more.n))
+		vec_push(h->arena, &h->batch, b);
+	else
+		lose_child(h, name_of(h, some.at[0], attribute));
+}
+
+void hdf5_expect_names(Hdf5 *h, const char *const *group, size_t n)
+{
+	expect(h, HDF5_NAMES, group, n, NULL);
+}
+
+void hdf5_expect_texts(Hdf5 *h, const char *const *path, size_t n, const char *attribute)
+{
+	expect(h, HDF5_TEXTS, path, n, attribute);
+}
+
+void hdf5_expect_data(Hdf5 *h, const char *const *path, size_t n)
+{
+	expect(h, HDF5_READ, path, n, NULL);
+}
+
+bool hdf5_has(Hdf5 *h, const char *path)
+{
+	Received r;
+	return ask(h, HDF5_HAS, path, NULL, &r) && r.got.word == HDF5_FOUND;
+}
+
 static const char *const *ask_texts(Hdf5 *h, Hdf5Ask what, const char *path, const char *attribute, int *n)
 {
-	Hdf5Answer got;
-	*n = -1;
-	if (!ask(h, what, path, attribute, &got) || got.word != HDF5_FOUND)
-		return NULL;
-	const char *const *out = receive_texts(h, &got);
-	if (out == NULL)
-		lose_child(h, name_of(h, path, attribute));
-	else
-		*n = (int)got.texts;
-	return out;
+	Received r;
+	bool there = ask(h, what, path, attribute, &r) && r.got.word == HDF5_FOUND;
+	*n = there ? (int)r.got.texts : -1;
+	return there ? r.text : NULL;
 }
 
 const char *const *hdf5_names(Hdf5 *h, const char *group, int *n)
@@ -187,8 +317,7 @@ const char *hdf5_text(Hdf5 *h, const char *path, const char *attribute)
 static bool refuse_set(Hdf5 *h, const Hdf5Answer *got, const char *path, Err *err)
 {
 	switch ((Hdf5Word)got->word) {
-	case HDF5_GROUP:
-		return fail(err, ERR_INPUT, h->name, "'%.200s' is a group, not a data set", path);
+	case HDF5_GROUP: return fail(err, ERR_INPUT, h->name, "'%.200s' is a group, not a data set", path);
 	case HDF5_ELSEWHERE:
 		return fail(err, ERR_INPUT, h->name, "the data set '%.200s' has its data in another file", path);
 	case HDF5_NOT_NUMBERS:
@@ -203,45 +332,18 @@ static bool refuse_set(Hdf5 *h, const Hdf5Answer *got, const char *path, Err *er
 		return fail(err, ERR_INPUT, h->name,
 			"the data set '%.200s' cannot be read: it is damaged, or packed by a filter that libhdf5 does not have",
 			path);
-	default:
-		return fail(err, ERR_INPUT, h->name, "has no data set '%.200s' of its own", path);
+	default: return fail(err, ERR_INPUT, h->name, "has no data set '%.200s' of its own", path);
 	}
-}
-
-static bool is_type_of_numbers(DType t)
-{
-	bool number = dtype_is_int(t) || t.kind == DT_FLOAT || t.kind == DT_BOOL;
-	return dtype_known(t) && number && t.lanes == 1 && t.bits >= 8;
-}
-
-/* Bytes of the data set that an answer announces; -1: it is none of this file's. */
-static int64_t announced_bytes(const Hdf5 *h, const Hdf5Answer *got)
-{
-	if (!is_type_of_numbers(got->type) || got->shape.rank < 0 || got->shape.rank > DAG_MAX_RANK)
-		return -1;
-	for (int k = 0; k < got->shape.rank; k++)
-		if (got->shape.dim[k] < 0)
-			return -1;
-	int64_t bytes = hdf5_data_bytes(got->type, got->shape, h->file.n);
-	return got->bytes == (uint64_t)bytes ? bytes : -1;
 }
 
 bool hdf5_read(Hdf5 *h, const char *path, Hdf5Data *out, Err *err)
 {
-	Hdf5Answer got;
-	bool answered = ask(h, HDF5_READ, path, NULL, &got);
-	if (answered && got.word != HDF5_FOUND)
-		return refuse_set(h, &got, path, err);
-	int64_t bytes = answered ? announced_bytes(h, &got) : -1;
-	if (bytes >= 0) {
-		*out = (Hdf5Data){ got.type, { .rank = got.shape.rank }, NULL };
-		memcpy(out->shape.dim, got.shape.dim, sizeof *got.shape.dim * (size_t)got.shape.rank);
-		void *to = arena_alloc_aligned(h->arena, (size_t)bytes + 1, 64);
-		out->data = to;
-		if (subprocess_receive(&h->child, to, (size_t)bytes))
-			return true;
-	}
-	if (answered)
-		lose_child(h, name_of(h, path, NULL));
-	return fail(err, h->failure.code, h->failure.place, "%s", h->failure.text);
+	Received r;
+	if (!ask(h, HDF5_READ, path, NULL, &r))
+		return fail(err, h->failure.code, h->failure.place, "%s", h->failure.text);
+	if (r.got.word != HDF5_FOUND)
+		return refuse_set(h, &r.got, path, err);
+	*out = (Hdf5Data){ r.got.type, { .rank = r.got.shape.rank }, r.data };
+	memcpy(out->shape.dim, r.got.shape.dim, sizeof *r.got.shape.dim * (size_t)r.got.shape.rank);
+	return true;
 }

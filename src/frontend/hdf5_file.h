@@ -34,6 +34,14 @@ const char *hdf5_text(Hdf5 *h, const char *path, const char *attribute);
 /* An attribute that is a list of texts; NULL and *n = -1: there is none. */
 const char *const *hdf5_texts(Hdf5 *h, const char *path, const char *attribute, int *n);
 
+/*
+ * Asks for many at once, which are read one after another while others are used: names of groups, data sets, or text
+ * attributes of one name. The functions above then give them. What nobody asks for costs its reading.
+ */
+void hdf5_expect_names(Hdf5 *h, const char *const *group, size_t n);
+void hdf5_expect_texts(Hdf5 *h, const char *const *path, size_t n, const char *attribute);
+void hdf5_expect_data(Hdf5 *h, const char *const *path, size_t n);
+
 /* For tests: the number of the child. */
 int hdf5_child(const Hdf5 *h);
 

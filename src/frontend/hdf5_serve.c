@@ -8,6 +8,7 @@
 #include "base/subprocess.h"
 #include "base/text.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #if DLC_HAVE_LIBHDF5
@@ -17,17 +18,20 @@
 enum { READ_ONLY = 0 };
 
 #define NAMES(X) \
-	X(H5Aclose) X(H5Aexists) X(H5Aget_space) X(H5Aget_type) X(H5Aopen) X(H5Aread) X(H5Dget_create_plist) \
-	X(H5Dget_space) X(H5Dget_type) X(H5Dread) X(H5Dvlen_reclaim) X(H5Eset_auto2) X(H5Fclose) X(H5Fget_filesize) \
-	X(H5Fopen) X(H5Gget_info) X(H5Iget_type) X(H5Lexists) X(H5Lget_info) X(H5Lget_name_by_idx) X(H5Oclose) \
-	X(H5Oopen) X(H5PLset_loading_state) X(H5P_CLS_FILE_ACCESS_ID_g) X(H5Pclose) X(H5Pcreate) \
-	X(H5Pget_external_count) X(H5Pget_layout) X(H5Pset_fapl_core) X(H5Pset_file_image)\
-	X(H5Pset_file_image_callbacks) X(H5Sclose) \
-	X(H5Sget_simple_extent_dims) X(H5Sget_simple_extent_ndims) X(H5Sget_simple_extent_npoints) X(H5Tclose) \
-	X(H5Tcopy) X(H5Tcreate) X(H5Tget_class) X(H5Tget_sign) X(H5Tget_size) X(H5Tis_variable_str) X(H5Tregister) \
-	X(H5Tset_order) X(H5Tunregister) X(H5open)
+	X(H5Aclose) \
+	X(H5Aexists) X(H5Aget_space) X(H5Aget_type) X(H5Aopen) X(H5Aread) X(H5Dget_create_plist) X(H5Dget_space) \
+		X(H5Dget_type) X(H5Dread) X(H5Dvlen_reclaim) X(H5Eset_auto2) X(H5Fclose) X(H5Fget_filesize) X(H5Fopen) \
+			X(H5Gget_info) X(H5Iget_type) X(H5Lexists) X(H5Lget_info) X(H5Lget_name_by_idx) X(H5Oclose) X(H5Oopen) \
+				X(H5PLset_loading_state) X(H5P_CLS_FILE_ACCESS_ID_g) X(H5Pclose) X(H5Pcreate) X(H5Pget_external_count) \
+					X(H5Pget_layout) X(H5Pset_fapl_core) X(H5Pset_file_image) X(H5Pset_file_image_callbacks) \
+						X(H5Sclose) X(H5Sget_simple_extent_dims) X(H5Sget_simple_extent_ndims) \
+							X(H5Sget_simple_extent_npoints) X(H5Tclose) X(H5Tcopy) X(H5Tcreate) X(H5Tget_class) \
+								X(H5Tget_sign) X(H5Tget_size) X(H5Tis_variable_str) X(H5Tregister) X(H5Tset_order) \
+									X(H5Tunregister) X(H5open)
 
-static struct { NAMES(LIBRARY_MEMBER) } lib;
+static struct {
+	NAMES(LIBRARY_MEMBER)
+} lib;
 static const char *const names[] = { NAMES(LIBRARY_TEXT) };
 static Library libhdf5 = { LIBHDF5_SONAME, "libhdf5-dev", names, sizeof names / sizeof *names, &lib, 0, false };
 
@@ -364,21 +368,32 @@ static Hdf5Word answer(Server *s, const Hdf5Request *r)
 	Hdf5Word word = open_path(s, r->path, &at);
 	if (word == HDF5_FOUND)
 		switch (r->ask) {
-		case HDF5_HAS:
-			break;
-		case HDF5_NAMES:
-			word = read_names(s, at);
-			break;
-		case HDF5_TEXTS:
-			word = read_attribute(s, at, r->attribute);
-			break;
-		case HDF5_READ:
-			word = read_set(s, at);
-			break;
+		case HDF5_HAS: break;
+		case HDF5_NAMES: word = read_names(s, at); break;
+		case HDF5_TEXTS: word = read_attribute(s, at, r->attribute); break;
+		case HDF5_READ: word = read_set(s, at); break;
 		}
 	if (at >= 0)
 		lib.H5Oclose(at);
 	return word;
+}
+
+/* What `answer` left behind, and room for the next. */
+static void give(Server *s)
+{
+	subprocess_give(&s->answer, sizeof s->answer);
+	subprocess_give(s->data, s->answer.bytes);
+	arena_free(s->arena);
+	*s = (Server){ .arena = arena_new(), .file = s->file, .id = s->id };
+}
+
+static void serve(Server *s, const Hdf5Request *r)
+{
+	s->answer.number = r->number;
+	s->answer.word = answer(s, r);
+	if (s->answer.word != HDF5_FOUND)
+		s->answer.bytes = s->answer.texts = 0;
+	give(s);
 }
 
 void hdf5_serve(void *file)
@@ -386,16 +401,18 @@ void hdf5_serve(void *file)
 	Hdf5Request r;
 	Server s = { .file = *(Bytes *)file, .id = open_image(file) };
 	s.answer.word = s.id < 0 ? HDF5_DAMAGED : HDF5_FOUND;
+	give(&s);
 	for (;;) {
-		subprocess_give(&s.answer, sizeof s.answer);
-		subprocess_give(s.data, s.answer.bytes);
-		arena_free(s.arena);
-		s = (Server){ .arena = arena_new(), .file = s.file, .id = s.id };
 		subprocess_take(&r, sizeof r);
-		s.answer.number = r.number;
-		s.answer.word = answer(&s, &r);
-		if (s.answer.word != HDF5_FOUND)
-			s.answer.bytes = s.answer.texts = 0;
+		Arena *a = arena_new();
+		char *more = arena_alloc(a, r.bytes + 1);
+		subprocess_take(more, r.bytes);
+		serve(&s, &r);
+		for (const char *path = more; path < more + r.bytes; path += strlen(path) + 1) {
+			snprintf(r.path, sizeof r.path, "%s", path);
+			serve(&s, &r);
+		}
+		arena_free(a);
 	}
 }
 

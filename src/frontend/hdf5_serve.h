@@ -17,6 +17,7 @@ enum { HDF5_MOST_RATIO = 64 };
 typedef struct Hdf5Request {
 	Hdf5Ask ask;
 	uint32_t number;
+	uint64_t bytes; /* that follow: more paths, each ended by a 0, of which each gets its own answer behind the first */
 	char path[HDF5_MOST_PATH];
 	char attribute[HDF5_MOST_NAME];
 } Hdf5Request;

@@ -131,6 +131,59 @@ START_TEST(crashes_are_contained)
 }
 END_TEST
 
+/* Asked for at once, taken in another order, with others between. */
+START_TEST(many_are_read)
+{
+	static const char *const data[] = { "g/w", "none", "g", "z", "g/w" }, *const groups[] = { "", "z", "g" };
+	Arena *a = arena_new();
+	Err err = { 0 };
+	Hdf5Data d, again;
+	int n;
+	Hdf5 *h = open_small(a, 0, -1);
+	if (h != NULL) {
+		const char *longest = arena_printf(a, "%05000d", 1);
+		hdf5_expect_data(h, data, LEN(data));
+		ck_assert(hdf5_read(h, "z", &d, &err) && d.shape.dim[0] == 64 && ((const float *)d.data)[63] == 1);
+		ck_assert(!hdf5_read(h, "g", &d, &err) && strstr(err.text, "is a group") != NULL);
+		hdf5_expect_names(h, groups, LEN(groups));
+		ck_assert(hdf5_has(h, "g/w"));
+		ck_assert(hdf5_read(h, "g/w", &d, &err) && ((const float *)d.data)[5] == 5);
+		ck_assert(hdf5_read(h, "g/w", &again, &err) && again.data == d.data);
+		ck_assert(hdf5_names(h, "", &n) != NULL && n == 2);
+		ck_assert(hdf5_names(h, "z", &n) == NULL && n == -1);
+		ck_assert_str_eq(hdf5_names(h, "g", &n)[0], "w");
+		hdf5_expect_texts(h, groups, LEN(groups), "layer_names");
+		hdf5_expect_data(h, &longest, 1);
+		ck_assert_str_eq(hdf5_texts(h, "g", "layer_names", &n)[1], "three");
+		ck_assert_str_eq(hdf5_text(h, "", "about"), "a network");
+		ck_assert(!hdf5_read(h, longest, &d, &err) && !hdf5_read(h, "none", &d, &err));
+		err = (Err){ 0 };
+		ck_assert(hdf5_close(h, &err));
+	}
+	arena_free(a);
+}
+END_TEST
+
+/* The data set that crashes libhdf5 is one of many: those before it are there, those behind it not. */
+START_TEST(crashes_of_many_are_contained)
+{
+	static const char *const data[] = { "g/w", "z", "g/w2" };
+	Arena *a = arena_new();
+	Err err = { 0 };
+	Hdf5Data d;
+	Hdf5 *h = open_small(a, damages[0].at, damages[0].to);
+	if (h != NULL) {
+		hdf5_expect_data(h, data, LEN(data));
+		ck_assert(hdf5_read(h, "g/w", &d, &err));
+		ck_assert(!hdf5_read(h, "g/w2", &d, &err));
+		ck_assert_msg(strstr(err.text, "while it read 'z'") != NULL, "%s", err.text);
+		ck_assert(!hdf5_read(h, "g/w", &d, &err) && !hdf5_close(h, &err));
+		ck_assert(!has_children());
+	}
+	arena_free(a);
+}
+END_TEST
+
 /* By somebody else; what is asked after that is not there, and the end says why. */
 START_TEST(killed_in_the_middle)
 {
@@ -210,6 +263,8 @@ int main(void)
 	TCase *tc = tcase_create("hdf5");
 	tcase_add_test(tc, small_file_is_read);
 	tcase_add_loop_test(tc, crashes_are_contained, 0, LEN(damages));
+	tcase_add_test(tc, many_are_read);
+	tcase_add_test(tc, crashes_of_many_are_contained);
 	tcase_add_test(tc, killed_in_the_middle);
 	tcase_add_test(tc, nothing_is_left);
 	tcase_add_test(tc, out_of_memory_leaves_nothing);
