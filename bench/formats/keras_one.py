@@ -103,10 +103,42 @@ cases = {
     "TimeDistributedDense": (LINE, [old("TimeDistributedDense", output_dim=4, init="x", activation="tanh", bias=True)],
                              lambda: [L.Dense(4, "tanh")], [[numbers(3, 4), numbers(4)]]),
 }
+
+
+class Highway(L.Layer):
+    """As Keras 1 had it."""
+    def __init__(self, **how):
+        super().__init__(**how)
+        self.own = [self.add_weight(f"w{k}", s) for k, s in enumerate(((6, 6), (6, 6), (6,), (6,)))]
+
+    def call(self, x):
+        w, carry, b, carry_bias = self.own
+        t = tf_keras.activations.sigmoid(x @ carry + carry_bias)
+        return tf_keras.activations.tanh(x @ w + b) * t + (1 - t) * x
+
+
+class MaxoutDense(L.Layer):
+    def __init__(self, **how):
+        super().__init__(**how)
+        self.own = [self.add_weight(f"w{k}", s) for k, s in enumerate(((3, 6, 4), (3, 4)))]
+
+    def call(self, x):
+        w, b = self.own
+        return tf_keras.backend.max(tf_keras.backend.dot(x, w) + b, axis=1)
+
+
+cases |= {
+    "Highway": (FLAT, [old("Highway", init="x", activation="tanh", bias=True, input_dim=6, W_regularizer=None)],
+                lambda: [Highway()], [[numbers(6, 6), numbers(6, 6), numbers(6), numbers(6)]]),
+    "MaxoutDense": (FLAT, [old("MaxoutDense", init="x", output_dim=4, nb_feature=3, bias=True, input_dim=6)],
+                    lambda: [MaxoutDense()], [[numbers(3, 6, 4), numbers(3, 4)]]),
+}
 for mode, axes, layer in (("sum", {}, L.Add), ("mul", {}, L.Multiply), ("ave", {}, L.Average), ("max", {}, L.Maximum),
                           ("concat", {"concat_axis": 1}, lambda: L.Concatenate(axis=1)),
                           ("dot", {"dot_axes": [2, 2]}, lambda: L.Dot(axes=(2, 2)))):
     cases["Merge " + mode] = (LINE, (mode, axes), layer, [])
+cases["Merge cos"] = (FLAT, ("cos", {"dot_axes": [1, 1]}),
+                      lambda: lambda x: L.Reshape((1, 1))(L.Dot(axes=1, normalize=True)(x)), [])
 
 
 def write_weights(h, names, layers):

@@ -1,17 +1,13 @@
 /* Keras: configurations against the Dags that they become, refusals, real and damaged files. */
 #include "evaluate.h"
 #include "folder.h"
+#include "keras_config.h"
 #include "real_files.h"
 
 #include "base/rng.h"
 #include "frontend/keras/legacy.h"
 
 #include <sys/resource.h>
-
-#define MODEL(layers) "{\"class_name\":\"Sequential\",\"config\":{\"name\":\"s\",\"layers\":[" layers "]}}"
-#define INPUT(shape) \
-	"{\"class_name\":\"InputLayer\",\"config\":{\"name\":\"x\",\"batch_shape\":" shape ",\"dtype\":\"float32\"}}"
-#define LAYER(class, settings) ",{\"class_name\":\"" class "\",\"config\":{\"name\":\"y\"" settings "}}"
 
 static const struct {
 	const char *config;
@@ -56,12 +52,6 @@ static const struct {
 	{ MODEL(INPUT("[1,6]") LAYER("Merge", ",\"mode\":\"sum\"")), { "y: f32[1,6] = identity(x)" } },
 };
 
-#define GRAPH(layers, in, out) \
-	"{\"class_name\":\"Functional\",\"config\":{\"name\":\"m\",\"layers\":[" layers "],\"input_layers\":" in \
-	",\"output_layers\":" out "}}"
-#define MEMBER(class, name, settings, nodes) \
-	",{\"class_name\":\"" class "\",\"name\":\"" name "\",\"config\":{\"name\":\"" name \
-								"\",\"trainable\":true" settings "},\"inbound_nodes\":" nodes "}"
 #define CALL(class, settings, nodes) \
 	GRAPH(INPUT("[2,4,6]") ",{\"class_name\":\"" class "\",\"name\":\"y\",\"config\":{\"name\":\"y\"" settings \
 													   "},\"inbound_nodes\":" nodes "}", \
@@ -146,7 +136,6 @@ static const struct {
 	{ MODEL(X LAYER("Permute", ",\"dims\":[2]")), "are no order of 1..1" },
 	{ MODEL(X LAYER("Conv2D", ",\"filters\":1,\"kernel_size\":1")), "its input has 2 dimensions" },
 	{ MODEL(X LAYER("LSTM", ",\"units\":1")), "its input has 2 dimensions, but needs 3" },
-	{ MODEL(INPUT("[1,5,3]") LAYER("Masking", "") LAYER("Softmax", "")), "is not supported" },
 	{ MODEL(INPUT("[1,4,4,6]") LAYER("GroupNormalization", ",\"groups\":4")), "cannot be cut into 4 groups" },
 	{ MODEL(INPUT("[1,4,4,6]") LAYER("Cropping2D", ",\"cropping\":[[2,2],[0,0]]")), "it cuts off all 4 elements" },
 	{ MODEL(INPUT("[1,4,4,6]") LAYER("ZeroPadding2D", ",\"padding\":[1,-1]")), "not a number or a pair" },
@@ -173,7 +162,10 @@ static const struct {
 	{ MODEL(X LAYER("Dense", ",\"units\":3,\"lora_rank\":2")), "has weights of LoRA" },
 	{ MODEL(X LAYER("Dense", ",\"units\":3,\"dtype\":{\"class_name\":\"QuantizedDTypePolicy\"}")), "is quantised" },
 	{ MODEL(X LAYER("BatchNormalization", ",\"mode\":2")), "mode 2 uses the numbers of its input" },
-	{ MODEL(X LAYER("Merge", ",\"mode\":\"cos\"")), "Merge (node 'y')" },
+	{ MODEL(X LAYER("Merge", ",\"mode\":\"mine\"")), "Merge (node 'y')" },
+	{ GRAPH(INPUT("[1,4,2]") MEMBER("Merge", "y", ",\"mode\":\"cos\",\"dot_axes\":-1", "[[[\"x\",0,0],[\"x\",0,0]]]"),
+		  "[[\"x\",0,0]]", "[[\"y\",0,0]]"),
+		"its mode cos has inputs of 3 and 3 dimensions" },
 	{ GRAPH(X, "[[\"x\",0,0]]", "[[\"z\",0,0]]"), "reads layer 'z', which the model 'm' does not have" },
 	{ GRAPH(X X, "[[\"x\",0,0]]", "[[\"x\",0,0]]"), "m.json" },
 	{ GRAPH(X "," X, "[[\"x\",0,0]]", "[[\"x\",0,0]]"), "two layers have the name 'x'" },

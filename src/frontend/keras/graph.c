@@ -45,9 +45,9 @@ typedef struct Builder {
 	KerasFile *file;
 	Err *err;
 	VEC(NodeDef) node;
-	Names *masked;           /* values with a mask -> mask */
+	Names *masked; /* values with a mask -> mask */
 	VEC(const char *) mask;
-	bool explicit;           /* masks are arguments of calls */
+	bool explicit; /* masks are arguments of calls */
 } Builder;
 
 typedef VEC(const char *) TextList;
@@ -324,15 +324,12 @@ static bool pass_mask(Builder *b, const KerasLayer *l, const Use *u, const Keras
 {
 	TextList masks = { 0 };
 	bool same = true;
-	for (size_t k = 0; k < u->in.n; k++)
-		if (keras_scores_mask(l) && mask_of(b, u->in.at[k]) != NULL)
-			return json_fail(
-				l->json, b->err, "the mask that layer '%.60s' of class %s reads is not supported", l->name, l->op);
 	if (keras_makes_mask(l))
 		return add_mask(b, "of", call, u->base, &u->in);
 	if (!keras_keeps_mask(l))
 		return true;
-	for (size_t k = 0; k < (keras_reads_mask(l) && u->in.n > 1 ? 1 : u->in.n); k++) {
+	bool first = keras_reads_mask(l) || keras_scores_mask(l);
+	for (size_t k = 0; k < (first && u->in.n > 1 ? 1 : u->in.n); k++) {
 		const char *mask = mask_of(b, u->in.at[k]);
 		if (mask == NULL)
 			return true;
@@ -345,6 +342,22 @@ static bool pass_mask(Builder *b, const KerasLayer *l, const Use *u, const Keras
 		return add_mask(b, "both", call, u->base, &masks);
 	set_mask(b, u->base, masks.n > 0 ? masks.at[0] : NULL);
 	return true;
+}
+
+/* The masks of the first `most` inputs as inputs behind all others: which one each has; NULL: none has one. */
+static const int *add_masks(Builder *b, const Use *u, size_t most, NodeDef *n)
+{
+	const char **in = arena_array(b->arena, const char *, u->in.n + most + 1);
+	int *at = arena_array(b->arena, int, u->in.n + 1);
+	memcpy(in, u->in.at, sizeof *in * u->in.n);
+	for (size_t k = 0; k < u->in.n; k++) {
+		const char *mask = k < most ? mask_of(b, u->in.at[k]) : NULL;
+		at[k] = mask != NULL ? (int)n->nin : -1;
+		if (mask != NULL)
+			in[n->nin++] = mask;
+	}
+	n->in = in;
+	return n->nin > u->in.n ? at : NULL;
 }
 
 static bool add_call(Builder *b, KerasLayer *l, const Use *u)
@@ -364,8 +377,11 @@ static bool add_call(Builder *b, KerasLayer *l, const Use *u)
 		set_mask(b, u->base, u->in.n > 0 ? mask_of(b, u->in.at[0]) : NULL);
 		return add_distributed(b, l, u);
 	}
+	/* It changes its layer's kernel while that is trained. */
+	if (strcmp(l->op, "SpectralNormalization") == 0 && l->domain[0] == 0 && l->npart == 1)
+		return add_call(b, l->part[0], u);
 	KerasCall *call = arena_new_of(a, KerasCall);
-	*call = (KerasCall){ b->file, l, l->config, u->args, u->kwargs, false, u->listed };
+	*call = (KerasCall){ b->file, l, l->config, u->args, u->kwargs, NULL, u->listed };
 	NodeDef n = { .name = u->base, .op = l->op, .domain = l->domain, .in = u->in.at, .nin = u->in.n, .source = call };
 	const char *function;
 	if (keras_tf_function(l, &function)) {
@@ -375,14 +391,8 @@ static bool add_call(Builder *b, KerasLayer *l, const Use *u)
 		n.op = op != NULL ? op : function;
 		call->settings = settings;
 	}
-	const char *mask = !b->explicit && keras_reads_mask(l) && u->in.n > 0 ? mask_of(b, u->in.at[0]) : NULL;
-	if (mask != NULL) {
-		const char **in = arena_array(a, const char *, u->in.n + 1);
-		memcpy(in, u->in.at, sizeof *in * u->in.n);
-		in[n.nin++] = mask;
-		n.in = in;
-		call->masked = true;
-	}
+	if (!b->explicit && u->in.n > 0)
+		call->mask = add_masks(b, u, keras_scores_mask(l) ? u->in.n : keras_reads_mask(l), &n);
 	n.out = results_of(a, u->base, u->results);
 	n.nout = (size_t)u->results;
 	keras_set_attrs(a, call->settings, strcmp(n.domain, "ops") == 0, &n);

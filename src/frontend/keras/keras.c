@@ -13,8 +13,9 @@
 
 enum { LOOK = 1 << 16 };
 
-const NodeRow *const keras_lists[] = { keras_core_rows, keras_merge_rows, keras_window_rows, keras_norm_rows,
-	keras_recurrent_rows, keras_attention_rows, keras_math_rows, keras_function_rows, keras_mask_rows, NULL };
+const NodeRow *const keras_lists[] = { keras_core_rows, keras_merge_rows, keras_window_rows, keras_resize_rows,
+	keras_local_rows, keras_norm_rows, keras_recurrent_rows, keras_attention_rows, keras_math_rows, keras_function_rows,
+	keras_mask_rows, keras_preprocess_rows, NULL };
 
 static const NodeFormat format = { .name = "Keras", .weight = "weight", .lists = keras_lists, .loose = true };
 

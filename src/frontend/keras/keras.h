@@ -51,7 +51,7 @@ typedef struct KerasCall {
 	KerasLayer *layer;
 	const Json *settings;      /* the layer's, or those of a function of TensorFlow, which its call has */
 	const Json *args, *kwargs; /* as the file has them; NULL: only tensors, which are the node's inputs */
-	bool masked;               /* the last input is a mask, which the file does not write */
+	const int *mask;           /* by input: which one is its mask, that the file does not write; NULL: none has one */
 	bool listed;               /* args are a list of tensors, as in version 2 */
 } KerasCall;
 
@@ -102,19 +102,15 @@ bool keras_all_tensors(Visit *v, const char *const *names);
 DType keras_type_or(Visit *v, DType otherwise);
 bool keras_is_listed(Visit *v); /* the call is in the form of before Keras 3 */
 int keras_count_tensors(const Json *j, bool listed);
+/* How many tensors argument `at` has, or the one of that name. */
+int keras_count_at(Visit *v, int at, const char *name);
 /* The number that stands for the first tensor of a call in version 2; NULL: that is a tensor. */
 const Json *keras_constant(const Json *args);
 double keras_number(const Json *config, const char *name, double otherwise);
 
 extern const NodeRow *const keras_lists[]; /* all of them; ends with NULL */
-extern const NodeRow keras_core_rows[];
-extern const NodeRow keras_merge_rows[];
-extern const NodeRow keras_window_rows[];
-extern const NodeRow keras_norm_rows[];
-extern const NodeRow keras_recurrent_rows[];
-extern const NodeRow keras_attention_rows[];
-extern const NodeRow keras_math_rows[];
-extern const NodeRow keras_function_rows[];
-extern const NodeRow keras_mask_rows[];
+extern const NodeRow keras_core_rows[], keras_merge_rows[], keras_window_rows[], keras_resize_rows[],
+	keras_local_rows[], keras_norm_rows[], keras_recurrent_rows[], keras_attention_rows[], keras_math_rows[],
+	keras_function_rows[], keras_mask_rows[], keras_preprocess_rows[];
 
 #endif

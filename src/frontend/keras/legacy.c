@@ -69,7 +69,7 @@ static const struct {
 static const struct {
 	const char *mode, *class;
 } merges[] = { { "sum", "Add" }, { "mul", "Multiply" }, { "ave", "Average" }, { "max", "Maximum" },
-	{ "concat", "Concatenate" }, { "dot", "Dot" } };
+	{ "concat", "Concatenate" }, { "dot", "Dot" }, { "cos", "Dot" } };
 
 /* Numbers that were settings of their own and are a list now. */
 static const struct {
@@ -164,6 +164,8 @@ static const char *merge_now(Arena *a, const Json *config, Json *out)
 			class = merges[k].class;
 	if (strcmp(class, "Concatenate") == 0 && axis != NULL)
 		json_set(a, out, "axis", copy(a, axis));
+	if (strcmp(mode, "cos") == 0)
+		json_set(a, out, "cosine", json_new_int(a, 1));
 	if (strcmp(class, "Dot") == 0 && dot != NULL) {
 		Json *axes = dot->kind == JV_ARRAY ? json_new(a, JV_ARRAY) : copy(a, dot);
 		for (size_t k = 0; dot->kind == JV_ARRAY && k < dot->list.n; k++) {

@@ -46,7 +46,8 @@ bool keras_keeps_mask(const KerasLayer *l)
 	static const char *const keeps[] = { "Identity", "Activation", "LeakyReLU", "ELU", "ReLU", "PReLU",
 		"ThresholdedReLU", "Dense", "Dropout", "AlphaDropout", "GaussianDropout", "GaussianNoise", "SpatialDropout1D",
 		"ActivityRegularization", "BatchNormalization", "LayerNormalization", "UnitNormalization", "GroupNormalization",
-		"TimeDistributed", "Add", "Subtract", "Multiply", "Average", "Maximum", "Minimum", "Concatenate", NULL };
+		"TimeDistributed", "Add", "Subtract", "Multiply", "Average", "Maximum", "Minimum", "Concatenate", "Softmax",
+		"Normalization", "MultiHeadAttention", "GroupQueryAttention", "Attention", "AdditiveAttention", NULL };
 	const KerasLayer *of = l->npart > 0 && strcmp(l->op, "Bidirectional") == 0 ? l->part[0] : l;
 	return is_one_of(keeps, l) || (is_one_of(recurrent, l) && flag(of->config, "return_sequences"));
 }
@@ -103,10 +104,16 @@ static void import_both(Visit *v)
 	node_set(v, 0, y);
 }
 
-int keras_mask_input(Visit *v)
+int keras_mask_of(const Visit *v, int input)
 {
 	const KerasCall *c = v->node->source;
-	return c->masked ? (int)v->node->nin - 1 : keras_input(v, -1, "mask");
+	return c->mask == NULL || input < 0 ? -1 : c->mask[input];
+}
+
+int keras_mask_input(Visit *v)
+{
+	int own = keras_mask_of(v, 0);
+	return own >= 0 ? own : keras_input(v, -1, "mask");
 }
 
 int keras_mask(Visit *v, int64_t n, int64_t steps)

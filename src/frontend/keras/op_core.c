@@ -1,5 +1,5 @@
 /* Rows of layers of numbers: products, activations, tables, shapes, and those that do nothing in inference. */
-#include "frontend/keras/keras.h"
+#include "frontend/keras/mask.h"
 
 #include "frontend/node/activate.h"
 #include "frontend/node/windows.h"
@@ -129,6 +129,28 @@ static void import_embedding(Visit *v)
 	node_set(v, 0, node_call(v, OP_gather, in, 2, &attr, 1));
 }
 
+/* An embedding that also goes from vectors to scores of its entries. */
+static void import_reversible(Visit *v)
+{
+	const Json *reverse = keras_argument(v, 1, "reverse");
+	if (reverse == NULL || reverse->kind != JV_BOOL || !reverse->truth) {
+		import_embedding(v);
+		return;
+	}
+	int64_t size[] = { node_attr_int(v, "input_dim", 0), node_attr_int(v, "output_dim", 0) }, turn[] = { 1, 0 };
+	bool tied = node_attr_flag(v, "tie_weights", true);
+	double cap = node_attr_float(v, "logit_soft_cap", 0);
+	int x = keras_value(v, 0);
+	int w = tied ? keras_weight(v, "embeddings", shape_of(2, size))
+	             : keras_weight(v, "reverse_embeddings", shape_of(2, (int64_t[]){ size[1], size[0] }));
+	if (strcmp(node_attr_text(v, "reverse_dtype", "float32"), "float32") != 0)
+		node_fail(v, ERR_UNSUPPORTED, "its reverse_dtype is not float32");
+	int y = node_ok(v) ? node_call2(v, OP_matmul, x, tied ? node_transpose(v, w, turn) : w) : DAG_NONE;
+	if (cap != 0)
+		y = node_with_number(v, OP_mul, node_call1(v, OP_tanh, node_with_number(v, OP_div, y, cap)), cap);
+	node_set(v, 0, y);
+}
+
 /* ---- activations */
 
 static void import_activation(Visit *v)
@@ -202,17 +224,38 @@ static void import_prelu(Visit *v)
 	node_set(v, 0, node_each2(v, OP_prelu, x, keras_weight(v, "alpha", slope)));
 }
 
+/* exp(x - log(sum(exp(x)))) over several axes. */
+static int softmax_over(Visit *v, int x, const int64_t *axes, int n)
+{
+	int top = node_reduce(v, OP_reduce_max, x, axes, n, true);
+	int e = node_each1(v, OP_exp, node_each2(v, OP_sub, x, top));
+	return node_each2(v, OP_div, e, node_reduce(v, OP_reduce_sum, e, axes, n, true));
+}
+
+/* A mask takes 1e9 from what does not count, and in version 3 makes it 0 even where nothing counts. */
 static void import_softmax(Visit *v)
 {
-	int count, x = keras_value(v, 0), rank = node_val(v, x)->shape.rank;
-	int64_t usual = -1;
+	int count, x = keras_value(v, 0), rank = node_val(v, x)->shape.rank, mask = keras_mask_input(v);
+	int64_t usual = -1, over[DAG_MAX_RANK];
 	const int64_t *axes = node_attr_ints(v, "axis", &count);
-	if (node_nin(v) > 1)
-		node_fail(v, ERR_UNSUPPORTED, "its mask is not supported");
-	if (count > 1)
-		node_fail(v, ERR_UNSUPPORTED, "its softmax is over %d axes; one is supported", count);
-	int axis = node_axis(v, count == 1 ? axes[0] : usual, rank);
-	node_set(v, 0, node_axis_call(v, OP_softmax, &x, 1, axis, NULL, 0));
+	if (count > rank)
+		node_fail(v, ERR_INPUT, "it has %d axes, but its input %d dimensions", count, rank);
+	axes = count > 0 ? axes : &usual;
+	count = count > 0 ? count : 1;
+	for (int k = 0; k < count && node_ok(v); k++)
+		over[k] = node_axis(v, axes[k], rank);
+	int on = DAG_NONE;
+	if (mask >= 0 && node_ok(v)) {
+		on = node_cast(v, keras_value(v, mask), F32);
+		int bias = node_with_number(v, OP_sub, on, 1);
+		x = node_each2(v, OP_add, x, node_with_number(v, OP_mul, bias, 1e9));
+		if (node_ok(v) && node_val(v, x)->shape.rank != rank)
+			node_fail(v, ERR_TYPE, "its mask has more dimensions than its input");
+	}
+	if (!node_ok(v))
+		return;
+	int y = count > 1 ? softmax_over(v, x, over, count) : node_axis_call(v, OP_softmax, &x, 1, (int)over[0], NULL, 0);
+	node_set(v, 0, on != DAG_NONE && keras_file(v)->version >= 3 ? node_each2(v, OP_mul, y, on) : y);
 }
 
 /* ---- shapes */
@@ -363,6 +406,57 @@ static void import_rescaling(Visit *v)
 	node_set(v, 0, node_each2(v, OP_add, x, numbers(v, "offset", 0)));
 }
 
+/* ---- layers of version 1 */
+
+/* x w + b, of 2 dimensions. */
+static int affine(Visit *v, int x, const char *kernel, const char *bias, int64_t in, int64_t units)
+{
+	static const int64_t turn[] = { 1, 0 };
+	int w = keras_weight(v, kernel, shape_of(2, (int64_t[]){ in, units }));
+	int call[] = { x, node_ok(v) ? node_transpose(v, w, turn) : w, DAG_NONE };
+	if (node_attr_flag(v, "use_bias", true))
+		call[2] = keras_weight(v, bias, shape_of(1, &units));
+	return node_call(v, OP_dense, call, 3, NULL, 0);
+}
+
+static int64_t elements_of(Visit *v, int x)
+{
+	Shape s = node_val(v, x)->shape;
+	if (node_ok(v) && s.rank != 2)
+		node_fail(v, ERR_TYPE, "its input has %d dimensions, but needs 2", s.rank);
+	return node_ok(v) ? s.dim[1] : 1;
+}
+
+/* t y + (1 - t) x, where a gate t says how much of the layer's result y counts */
+static void import_highway(Visit *v)
+{
+	int x = keras_value(v, 0);
+	int64_t n = elements_of(v, x);
+	int t = node_call1(v, OP_sigmoid, affine(v, x, "carry", "carry_bias", n, n));
+	int y = keras_activate(v, affine(v, x, "kernel", "bias", n, n), "activation");
+	int rest = node_call2(v, OP_sub, node_number(v, F32, 1), t);
+	node_set(v, 0, node_call2(v, OP_add, node_call2(v, OP_mul, y, t), node_call2(v, OP_mul, rest, x)));
+}
+
+/* The greatest of several products, of which each has its weights. */
+static void import_maxout(Visit *v)
+{
+	int64_t units = node_attr_int(v, "units", 0), many = node_attr_int(v, "nb_feature", 4), at = 1;
+	int x = keras_value(v, 0);
+	int64_t n = elements_of(v, x), all = many * units, turn[] = { 0, 2, 1 };
+	if (node_ok(v) && (units < 1 || many < 1 || units > INT32_MAX || many > INT32_MAX))
+		node_fail(v, ERR_INPUT, "it has %lld products of %lld units", (long long)many, (long long)units);
+	if (!node_ok(v))
+		return;
+	int w = node_transpose(v, keras_weight(v, "kernel", shape_of(3, (int64_t[]){ many, n, units })), turn);
+	int call[] = { x, node_view(v, w, 2, (int64_t[]){ all, n }), DAG_NONE };
+	if (node_attr_flag(v, "use_bias", true))
+		call[2] = node_view(v, keras_weight(v, "bias", shape_of(2, (int64_t[]){ many, units })), 1, &all);
+	int y = node_call(v, OP_dense, call, 3, NULL, 0);
+	y = node_view(v, y, 3, (int64_t[]){ node_val(v, x)->shape.dim[0], many, units });
+	node_set(v, 0, node_reduce(v, OP_reduce_max, y, &at, 1, false));
+}
+
 /* ---- layers of keras.applications */
 
 static void import_layer_scale(Visit *v)
@@ -397,6 +491,7 @@ const NodeRow keras_core_rows[] = {
 	{ "Dense", 0, "", import_dense },
 	{ "EinsumDense", 0, "", import_einsum_dense },
 	{ "Embedding", 0, "input_length mask_zero", import_embedding },
+	{ "ReversibleEmbedding", 0, "mask_zero tie_weights reverse_dtype logit_soft_cap", import_reversible },
 	{ "Activation", 0, "", import_activation },
 	{ "LeakyReLU", 0, "", import_leaky_relu },
 	{ "ELU", 0, "", import_elu },
@@ -411,5 +506,7 @@ const NodeRow keras_core_rows[] = {
 	{ "TimeDistributed::fold", 0, "", import_fold },
 	{ "TimeDistributed::unfold", 0, "", import_unfold },
 	{ "Rescaling", 0, "", import_rescaling },
+	{ "Highway", 0, "W_regularizer b_regularizer W_constraint b_constraint transform_bias", import_highway },
+	{ "MaxoutDense", 0, "W_regularizer b_regularizer W_constraint b_constraint", import_maxout },
 	{ NULL, 0, NULL, NULL },
 };

@@ -87,18 +87,21 @@ static int normalized(Visit *v, int x, int axis)
 	return node_call2(v, OP_div, x, norm);
 }
 
-/* A product of each sample's tensors, summed over one axis of either. */
+/* A product of each sample's tensors, summed over one axis of either. Version 1's cosine has a dimension more. */
 static void import_dot(Visit *v)
 {
 	int count, x[2] = { keras_value(v, 0), keras_value(v, 1) };
 	const int64_t *axes = node_attr_ints(v, "axes", &count);
-	bool norm = node_attr_flag(v, "normalize", false);
+	bool cosine = node_attr_flag(v, "cosine", false), norm = node_attr_flag(v, "normalize", false) || cosine;
 	Shape s[2] = { node_val(v, x[0])->shape, node_val(v, x[1])->shape };
 	int axis[2];
 	char equation[64];
 	int at = 0, label = 'b';
 	if (node_ok(v) && (count < 1 || count > 2 || s[0].rank < 2 || s[1].rank < 2))
 		node_fail(v, ERR_INPUT, "it needs one or two axes, and inputs of at least 2 dimensions");
+	if (node_ok(v) && cosine && (s[0].rank != 2 || s[1].rank != 2))
+		node_fail(v, ERR_UNSUPPORTED, "its mode cos has inputs of %d and %d dimensions; 2 are supported", s[0].rank,
+			s[1].rank);
 	for (int i = 0; i < 2 && node_ok(v); i++) {
 		axis[i] = node_axis(v, axes[count == 2 ? i : 0], s[i].rank);
 		if (axis[i] == 0)
@@ -123,7 +126,7 @@ static void import_dot(Visit *v)
 	memcpy(equation + at, ">", 1);
 	memcpy(equation + at + 1, out, (size_t)nout + 1);
 	int y = node_einsum_of(v, equation, x, 2);
-	node_set(v, 0, nout > 1 ? y : node_view(v, y, 2, (int64_t[]){ s[0].dim[0], 1 }));
+	node_set(v, 0, nout > 1 ? y : node_view(v, y, cosine ? 3 : 2, (int64_t[]){ s[0].dim[0], 1, 1 }));
 }
 
 const NodeRow keras_merge_rows[] = {

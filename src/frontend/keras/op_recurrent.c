@@ -1,9 +1,11 @@
 /*
  * Rows of recurrent layers. The input's product is a dense layer over all steps, then one call of the Dag's operator
- * walks them. Keras' gates are i, f, c, o and z, r, h; the Dag's i, o, f, c and z, r, h. A layer that goes backwards
- * gives its results in the order in which it computed them, the Dag in that of the input.
+ * walks them; with activations that this lacks, each step is written out. Keras' gates are i, f, c, o and z, r, h; the
+ * Dag's i, o, f, c and z, r, h. A layer that goes backwards gives its results in the order in which it computed them,
+ * the Dag in that of the input.
  */
 #include "frontend/keras/mask.h"
+#include "frontend/keras/unroll.h"
 
 #include "op/recurrent.h"
 
@@ -68,8 +70,16 @@ static int weight(Visit *v, const Cell *c, const char *name, Shape s)
 	return keras_weight(v, arena_printf(v->im->arena, "%s%s", c->prefix, name), s);
 }
 
-/* The activation of a setting, with its parameters, as the Dag writes it. */
-static const char *act_of(Visit *v, const Cell *c, const char *setting, const char *otherwise, double *a, double *b)
+/* An activation's setting; those of the gates changed their usual one. */
+static const Json *act_of(Visit *v, const Cell *c, bool gate)
+{
+	const Json *at = json_find(c->config, gate ? "recurrent_activation" : "activation");
+	const char *usual = !gate ? "tanh" : keras_file(v)->version < 2 ? "hard_sigmoid" : "sigmoid";
+	return at != NULL ? at : json_new_text(v->im->arena, usual);
+}
+
+/* The activation with its parameters, as the Dag writes it; NULL: it lacks that. */
+static const char *dag_act(Visit *v, const Json *at, double *a, double *b)
 {
 	static const struct {
 		const char *keras, *dag;
@@ -77,12 +87,10 @@ static const char *act_of(Visit *v, const Cell *c, const char *setting, const ch
 	} rows[] = { { "linear", "affine", 1, 0 }, { "tanh", "tanh", 0, 0 }, { "sigmoid", "sigmoid", 0, 0 },
 		{ "relu", "relu", 0, 0 }, { "softsign", "softsign", 0, 0 }, { "softplus", "softplus", 0, 0 },
 		{ "elu", "elu", 1, 0 }, { "leaky_relu", "leaky_relu", 0.2, 0 }, { "hard_sigmoid", "hard_sigmoid", 0.2, 0.5 } };
-	const Json *at = json_find(c->config, setting);
-	if (at != NULL && at->kind == JV_OBJECT) {
-		const Json *inner = json_find(at, "config");
-		at = inner != NULL && inner->kind == JV_TEXT ? inner : json_find(at, "class_name");
-	}
-	const char *name = at == NULL ? otherwise : at->kind == JV_TEXT ? at->text : "linear";
+	const Json *inner = at->kind == JV_OBJECT ? json_find(at, "config") : NULL;
+	if (inner != NULL && inner->kind == JV_TEXT)
+		at = inner;
+	const char *name = at->kind == JV_NULL ? "linear" : at->kind == JV_TEXT ? at->text : "";
 	for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
 		if (strcmp(rows[k].keras, name) == 0) {
 			*a = rows[k].a;
@@ -91,23 +99,25 @@ static const char *act_of(Visit *v, const Cell *c, const char *setting, const ch
 				*a = 1.0 / 6;
 			return rows[k].dag;
 		}
-	node_fail(v, ERR_UNSUPPORTED, "its %s '%.60s' is not supported in a recurrence", setting, name);
-	return "tanh";
+	return NULL;
 }
 
+/* How many attributes say the activations; -1: the Dag lacks one of them. */
 static int set_acts(Visit *v, const Cell *c, Attr *attr)
 {
 	double fa, fb, ga, gb;
 	int n = 0;
-	const char *g = act_of(v, c, "activation", "tanh", &ga, &gb);
-	if (c->op == OP_rnn) {
+	const char *g = dag_act(v, act_of(v, c, false), &ga, &gb), *f = g;
+	if (c->op == OP_rnn && g != NULL) {
 		attr[n++] = attr_text("acts", g);
 		attr[n++] = attr_float("f_alpha", ga);
 		attr[n++] = attr_float("f_beta", gb);
 		return n;
 	}
-	const char *f =
-		act_of(v, c, "recurrent_activation", keras_file(v)->version < 2 ? "hard_sigmoid" : "sigmoid", &fa, &fb);
+	if (c->op != OP_rnn)
+		f = dag_act(v, act_of(v, c, true), &fa, &fb);
+	if (f == NULL || g == NULL)
+		return -1;
 	attr[n++] = attr_text("acts",
 		c->op == OP_gru ? arena_printf(v->im->arena, "%s.%s", f, g) : arena_printf(v->im->arena, "%s.%s.%s", f, g, g));
 	attr[n++] = attr_float("f_alpha", fa);
@@ -177,11 +187,19 @@ static Run run_cell(Visit *v, const Cell *c, int x, const int *state, int length
 		own = node_slice(v, of_state, 0, 2 * h, h);
 		b = node_concat(v, part, 2, 0);
 	}
+	Attr attr[10];
+	int nin = 3, nattr = set_acts(v, c, attr);
+	if (nattr < 0) {
+		int dense[] = { x, node_transpose(v, w, turn), b };
+		Unrolled steps = { c->op, h, act_of(v, c, false), c->op == OP_rnn ? NULL : act_of(v, c, true),
+			node_call(v, OP_dense, dense, 3, NULL, 0), node_transpose(v, u, turn), NULL, false, own, after,
+			{ state[0], state[1] }, length, DAG_NONE, c->backwards };
+		r.all = keras_unroll(v, &steps, r.last);
+		return r;
+	}
 	int dense[] = { x, node_transpose(v, ordered(v, c, w, 1), turn), ordered(v, c, b, 0) };
 	int in[6] = { node_call(v, OP_dense, dense, 3, NULL, 0),
 		node_view(v, ordered(v, c, u, 1), 3, (int64_t[]){ h, c->gates, h }), state[0] };
-	int nin = 3, nattr = 1;
-	Attr attr[10] = { attr_int("reverse", c->backwards) };
 	if (c->op == OP_gru) {
 		in[nin++] = own;
 		attr[nattr++] = attr_int("linear_before_reset", after);
@@ -191,7 +209,7 @@ static Run run_cell(Visit *v, const Cell *c, int x, const int *state, int length
 	if (c->op == OP_lstm)
 		in[nin++] = DAG_NONE;
 	in[nin++] = length;
-	nattr += set_acts(v, c, &attr[nattr]);
+	attr[nattr++] = attr_int("reverse", c->backwards);
 	r.all = node_call(v, c->op, in, nin, attr, nattr);
 	if (!node_ok(v))
 		return r;
@@ -306,11 +324,12 @@ static int read_states(Visit *v, const Cell *c, int at, int *state)
 	return n;
 }
 
-static int result_of(Visit *v, const Cell *c, const Run *r, const Json *config, const Masked *m)
+/* Steps that a mask leaves out have the state of the one before, or 0. */
+static int result_of(Visit *v, const Cell *c, const Run *r, const Json *config, const Masked *m, bool zero)
 {
 	if (!flag_in(config, "return_sequences", false))
 		return r->last[0];
-	int all = spread(v, c, m, r->all, flag_in(config, "zero_output_for_mask", false));
+	int all = spread(v, c, m, r->all, zero || flag_in(config, "zero_output_for_mask", false));
 	return in_order(v, c->backwards ? flip(v, all, 0) : all, config);
 }
 
@@ -325,7 +344,7 @@ static void import_layer(Visit *v, const char *op, const Json *config, const cha
 	if (node_ok(v) && inputs(v) > 1 + n)
 		node_fail(v, ERR_INPUT, "it has %d inputs, but takes %d states", inputs(v), n);
 	Run r = run_cell(v, &c, x, state, m.length);
-	node_set(v, 0, result_of(v, &c, &r, own, &m));
+	node_set(v, 0, result_of(v, &c, &r, own, &m, false));
 	for (int k = 0; k < n; k++)
 		if (node_used(v, k + 1))
 			node_set(v, k + 1, r.last[k]);
@@ -359,7 +378,7 @@ static void import_rnn(Visit *v)
 		Run r = run_cell(v, &c, x, none, m.length);
 		x = r.all;
 		if (k + 1 == cell->npart)
-			node_set(v, 0, result_of(v, &c, &r, l->config, &m));
+			node_set(v, 0, result_of(v, &c, &r, l->config, &m, false));
 		for (int i = 0; i < (c.op == OP_lstm ? 2 : 1) && node_ok(v); i++, at++)
 			if (node_used(v, at))
 				node_set(v, at, r.last[i]);
@@ -400,7 +419,7 @@ static void import_bidirectional(Visit *v)
 		n = read_states(v, &c, at, state);
 		at += n;
 		r[k] = run_cell(v, &c, x, state, m.length);
-		y[k] = result_of(v, &c, &r[k], p->config, &m);
+		y[k] = result_of(v, &c, &r[k], p->config, &m, keras_file(v)->version >= 2);
 		if (k == 1 && flag_in(p->config, "return_sequences", false))
 			y[k] = flip(v, y[k], flag_in(p->config, "time_major", false) ? 0 : 1);
 	}

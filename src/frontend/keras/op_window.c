@@ -3,78 +3,9 @@
  * writes [spatial..,in,out], are turned once: they are constants.
  */
 #include "frontend/keras/mask.h"
-#include "frontend/node/taps.h"
-#include "frontend/node/windows.h"
+#include "frontend/keras/window.h"
 
-#include <math.h>
 #include <string.h>
-
-/* The input of a layer with channels second. */
-static int windowed(Visit *v, bool last)
-{
-	int x = keras_value(v, 0);
-	return last ? node_to_second(v, x) : x;
-}
-
-static int in_format(Visit *v, int y, bool last)
-{
-	return last ? node_to_last(v, y) : y;
-}
-
-/* Windows from kernel_size or pool_size, strides and dilations. */
-static Windows read_windows(Visit *v, const Shape *s, const char *size, bool pool)
-{
-	Windows w = windows_over(v, s);
-	node_attr_list(v, size, w.n, 1, pool ? 2 : 1, w.kernel);
-	for (int k = 0; k < w.n; k++)
-		w.stride[k] = pool ? w.kernel[k] : 1;
-	if (node_has(v, "strides"))
-		node_attr_list(v, "strides", w.n, 1, 1, w.stride);
-	if (!pool)
-		node_attr_list(v, "dilation_rate", w.n, 1, 1, w.dilation);
-	return w;
-}
-
-static void set_padding(Visit *v, Windows *w, const Shape *s)
-{
-	const char *word = node_attr_text(v, "padding", "valid");
-	if (strcmp(word, "same") == 0)
-		windows_pad_same(w, s, true);
-	else if (strcmp(word, "causal") == 0 && w->n == 1)
-		w->pads[0] = (w->kernel[0] - 1) * w->dilation[0];
-	else if (node_ok(v) && strcmp(word, "valid") != 0)
-		node_fail(v, ERR_INPUT, "its padding is '%.20s', not valid or same", word);
-}
-
-/* A kernel of Theano's convolutions, which flips it. */
-static int flipped(Visit *v, int w, int n)
-{
-	Shape s = node_val(v, w)->shape;
-	int64_t starts[DAG_MAX_RANK] = { 0 }, steps[DAG_MAX_RANK];
-	if (!keras_file(v)->theano || !node_ok(v))
-		return w;
-	for (int k = 0; k < s.rank; k++) {
-		steps[k] = k < n ? -1 : 1;
-		starts[k] = k < n ? s.dim[k] - 1 : 0;
-	}
-	Attr attr[] = { attr_ints("starts", starts, s.rank), attr_ints("steps", steps, s.rank),
-		attr_ints("sizes", s.dim, s.rank) };
-	return node_call(v, OP_slice, &w, 1, attr, 3);
-}
-
-/* The weight [spatial..,a,b] as [b,a,spatial..]. */
-static int kernel(Visit *v, const char *slot, const Windows *w, int64_t a, int64_t b)
-{
-	Shape s = { .rank = w->n + 2 };
-	int64_t perm[DAG_MAX_RANK] = { w->n + 1, w->n };
-	for (int k = 0; k < w->n; k++) {
-		s.dim[k] = w->kernel[k];
-		perm[k + 2] = k;
-	}
-	s.dim[w->n] = a;
-	s.dim[w->n + 1] = b;
-	return node_transpose(v, flipped(v, keras_weight(v, slot, s), w->n), perm);
-}
 
 /* The weight [spatial..,channels,multiplier] as [channels*multiplier,1,spatial..]. Theano does not flip these. */
 static int depthwise_kernel(Visit *v, const char *slot, const Windows *w, int64_t channels, int64_t times)
@@ -90,80 +21,67 @@ static int depthwise_kernel(Visit *v, const char *slot, const Windows *w, int64_
 	return node_reshape(v, node_transpose(v, keras_weight(v, slot, s), perm), flat);
 }
 
-static int64_t count_of(Visit *v, const char *name, int64_t otherwise)
-{
-	int64_t n = node_attr_int(v, name, otherwise);
-	if (n < 1 || n > INT32_MAX)
-		node_fail(v, ERR_INPUT, "its setting %s is %lld, but must be at least 1", name, (long long)n);
-	return node_ok(v) ? n : 1;
-}
-
-static int bias_of(Visit *v, int64_t n)
-{
-	return node_attr_flag(v, "use_bias", true) ? keras_weight(v, "bias", shape_of(1, &n)) : DAG_NONE;
-}
-
 static void set_activated(Visit *v, int y, bool last)
 {
-	node_set(v, 0, keras_activate(v, in_format(v, y, last), "activation"));
+	node_set(v, 0, keras_activate(v, keras_in_format(v, y, last), "activation"));
 }
 
 static void import_conv(Visit *v)
 {
 	bool last = keras_last(v);
-	int x = windowed(v, last);
+	int x = keras_windowed(v, last);
 	Shape s = node_val(v, x)->shape;
-	Windows w = read_windows(v, &s, "kernel_size", false);
-	int64_t filters = count_of(v, "filters", 0), groups = count_of(v, "groups", 1);
-	set_padding(v, &w, &s);
+	Windows w = keras_windows(v, &s, "kernel_size", false);
+	int64_t filters = keras_count(v, "filters", 0), groups = keras_count(v, "groups", 1);
+	keras_pad_windows(v, &w, &s);
 	if (node_ok(v) && (s.dim[1] % groups != 0 || filters % groups != 0))
 		node_fail(v, ERR_TYPE, "%lld channels and %lld filters cannot be cut into %lld groups", (long long)s.dim[1],
 			(long long)filters, (long long)groups);
 	if (!node_ok(v))
 		return;
-	int f = kernel(v, "kernel", &w, s.dim[1] / groups, filters);
-	set_activated(v, node_conv(v, x, f, bias_of(v, filters), &w, groups), last);
+	int f = keras_kernel(v, "kernel", &w, s.dim[1] / groups, filters);
+	set_activated(v, node_conv(v, x, f, keras_bias(v, filters), &w, groups), last);
 }
 
 static void import_depthwise(Visit *v)
 {
 	bool last = keras_last(v);
-	int x = windowed(v, last);
+	int x = keras_windowed(v, last);
 	Shape s = node_val(v, x)->shape;
-	Windows w = read_windows(v, &s, "kernel_size", false);
-	int64_t times = count_of(v, "depth_multiplier", 1);
-	set_padding(v, &w, &s);
+	Windows w = keras_windows(v, &s, "kernel_size", false);
+	int64_t times = keras_count(v, "depth_multiplier", 1);
+	keras_pad_windows(v, &w, &s);
 	if (!node_ok(v))
 		return;
 	int f = depthwise_kernel(v, "kernel", &w, s.dim[1], times);
-	set_activated(v, node_conv(v, x, f, bias_of(v, s.dim[1] * times), &w, s.dim[1]), last);
+	set_activated(v, node_conv(v, x, f, keras_bias(v, s.dim[1] * times), &w, s.dim[1]), last);
 }
 
 static void import_separable(Visit *v)
 {
 	bool last = keras_last(v);
-	int x = windowed(v, last);
+	int x = keras_windowed(v, last);
 	Shape s = node_val(v, x)->shape;
-	Windows w = read_windows(v, &s, "kernel_size", false), one = windows_over(v, &s);
-	int64_t times = count_of(v, "depth_multiplier", 1), filters = count_of(v, "filters", 0);
-	set_padding(v, &w, &s);
+	Windows w = keras_windows(v, &s, "kernel_size", false), one = windows_over(v, &s);
+	int64_t times = keras_count(v, "depth_multiplier", 1), filters = keras_count(v, "filters", 0);
+	keras_pad_windows(v, &w, &s);
 	if (!node_ok(v))
 		return;
 	x = node_conv(v, x, depthwise_kernel(v, "depthwise", &w, s.dim[1], times), DAG_NONE, &w, s.dim[1]);
-	int f = kernel(v, "pointwise", &one, s.dim[1] * times, filters);
-	set_activated(v, node_conv(v, x, f, bias_of(v, filters), &one, 1), last);
+	int f = keras_kernel(v, "pointwise", &one, s.dim[1] * times, filters);
+	set_activated(v, node_conv(v, x, f, keras_bias(v, filters), &one, 1), last);
 }
 
 /* The gradient of a convolution by its input. Without output_padding the result is as large as possible. */
 static void import_conv_transpose(Visit *v)
 {
 	bool last = keras_last(v), same = strcmp(node_attr_text(v, "padding", "valid"), "same") == 0;
-	int x = windowed(v, last);
+	int x = keras_windowed(v, last);
 	Shape s = node_val(v, x)->shape, out = s;
-	Windows w = read_windows(v, &s, "kernel_size", false);
-	int64_t filters = count_of(v, "filters", 0), extend[MOST_SPATIAL] = { 0 }, extra[MOST_SPATIAL] = { 0 };
+	Windows w = keras_windows(v, &s, "kernel_size", false);
+	int64_t filters = keras_count(v, "filters", 0), extend[MOST_SPATIAL] = { 0 }, extra[MOST_SPATIAL] = { 0 };
 	bool given = node_has(v, "output_padding");
-	if (count_of(v, "groups", 1) != 1)
+	if (keras_count(v, "groups", 1) != 1)
 		node_fail(v, ERR_UNSUPPORTED, "its groups are not supported");
 	const Json *size = keras_json(v, "output_shape"); /* of version 1: with the batch, as data_format says */
 	if (given)
@@ -184,7 +102,7 @@ static void import_conv_transpose(Visit *v)
 				(long long)in);
 		out.dim[k + 2] = own->i;
 	}
-	set_padding(v, &w, &out); /* that of the convolution whose gradient it is */
+	keras_pad_windows(v, &w, &out); /* that of the convolution whose gradient it is */
 	for (int k = 0; k < w.n && node_ok(v); k++) {
 		int64_t reach = (w.kernel[k] - 1) * w.dilation[k] + 1;
 		extend[k] = out.dim[k + 2] - ((s.dim[k + 2] - 1) * w.stride[k] + reach - w.pads[k] - w.pads[k + w.n]);
@@ -195,8 +113,8 @@ static void import_conv_transpose(Visit *v)
 	}
 	if (!node_ok(v))
 		return;
-	int f = kernel(v, "kernel", &w, filters, s.dim[1]);
-	set_activated(v, node_conv_transpose(v, x, f, bias_of(v, filters), &w, extend, 1), last);
+	int f = keras_kernel(v, "kernel", &w, filters, s.dim[1]);
+	set_activated(v, node_conv_transpose(v, x, f, keras_bias(v, filters), &w, extend, 1), last);
 }
 
 /* ---- poolings */
@@ -204,13 +122,13 @@ static void import_conv_transpose(Visit *v)
 static void import_pool(Visit *v, bool max)
 {
 	bool last = keras_last(v);
-	int x = windowed(v, last);
+	int x = keras_windowed(v, last);
 	Shape s = node_val(v, x)->shape;
-	Windows w = read_windows(v, &s, "pool_size", true);
-	set_padding(v, &w, &s);
+	Windows w = keras_windows(v, &s, "pool_size", true);
+	keras_pad_windows(v, &w, &s);
 	if (node_ok(v))
-		node_set(
-			v, 0, in_format(v, max ? node_max_pool(v, x, &w, false) : node_avg_pool(v, x, &w, false, false), last));
+		node_set(v, 0,
+			keras_in_format(v, max ? node_max_pool(v, x, &w, false) : node_avg_pool(v, x, &w, false, false), last));
 }
 
 static void import_max_pool(Visit *v)
@@ -282,7 +200,7 @@ static bool read_pairs(Visit *v, const char *name, int n, int64_t *out)
 static void import_border(Visit *v, const char *name, bool cut)
 {
 	bool last = keras_last(v);
-	int x = windowed(v, last), rank = node_val(v, x)->shape.rank;
+	int x = keras_windowed(v, last), rank = node_val(v, x)->shape.rank;
 	int64_t pair[2 * MOST_SPATIAL], pads[2 * DAG_MAX_RANK] = { 0 };
 	if (node_ok(v) && (rank < 3 || rank > 5))
 		node_fail(v, ERR_TYPE, "its input has %d dimensions, but needs 3 to 5", rank);
@@ -298,7 +216,7 @@ static void import_border(Visit *v, const char *name, bool cut)
 		for (int k = 2; k < rank && node_ok(v); k++)
 			x = node_slice(v, x, k, -pads[k], node_val(v, x)->shape.dim[k] + pads[k] + pads[rank + k]);
 	Attr attr = attr_ints("pads", pads, 2 * rank);
-	node_set(v, 0, in_format(v, cut ? x : node_call(v, OP_pad, &x, 1, &attr, 1), last));
+	node_set(v, 0, keras_in_format(v, cut ? x : node_call(v, OP_pad, &x, 1, &attr, 1), last));
 }
 
 static void import_padding(Visit *v)
@@ -309,73 +227,6 @@ static void import_padding(Visit *v)
 static void import_cropping(Visit *v)
 {
 	import_border(v, "cropping", true);
-}
-
-/* ---- sizes */
-
-/* Elements lie at half numbers. */
-static int resize_axis(Visit *v, int x, int axis, int64_t out, bool nearest)
-{
-	Taps t;
-	int64_t in = node_val(v, x)->shape.dim[axis];
-	if (node_ok(v) && (in < 1 || out < 1 || in > 1 << 24 || out > 1 << 24))
-		node_fail(v, ERR_INPUT, "it resizes %lld elements to %lld", (long long)in, (long long)out);
-	if (!node_ok(v) || !node_taps(v, axis, out, nearest ? 1 : 2, &t))
-		return x;
-	float scale = (float)in / (float)out;
-	for (int64_t i = 0; i < out; i++) {
-		float at = ((float)i + 0.5f) * scale, low = floorf(at - 0.5f), part = at - 0.5f - low;
-		int64_t from = (int64_t)(nearest ? floorf(at) : low), next = from + 1;
-		from = from < 0 ? 0 : from >= in ? in - 1 : from;
-		next = next < 0 ? 0 : next >= in ? in - 1 : next;
-		t.index[i * t.n] = from;
-		t.weight[i * t.n] = nearest ? 1 : 1 - part;
-		if (!nearest) {
-			t.index[2 * i + 1] = next;
-			t.weight[2 * i + 1] = part;
-		}
-	}
-	return node_resize_axis(v, x, axis, &t);
-}
-
-static bool is_nearest(Visit *v, const char *otherwise)
-{
-	const char *how = node_attr_text(v, "interpolation", otherwise);
-	bool nearest = strcmp(how, "nearest") == 0;
-	if (node_ok(v) && !nearest && strcmp(how, "bilinear") != 0)
-		node_fail(v, ERR_UNSUPPORTED, "its interpolation '%.20s' is not supported", how);
-	return nearest;
-}
-
-static void import_up_sampling(Visit *v)
-{
-	bool last = keras_last(v), nearest = is_nearest(v, "nearest");
-	int x = windowed(v, last);
-	Shape s = node_val(v, x)->shape;
-	Windows w = windows_over(v, &s);
-	int64_t times[MOST_SPATIAL];
-	node_attr_list(v, "size", w.n, 1, 2, times);
-	for (int k = w.n - 1; k >= 0 && node_ok(v); k--)
-		x = resize_axis(v, x, k + 2, s.dim[k + 2] * times[k], nearest);
-	node_set(v, 0, in_format(v, x, last));
-}
-
-static void import_resizing(Visit *v)
-{
-	bool last = keras_last(v), nearest = is_nearest(v, "bilinear");
-	int x = windowed(v, last);
-	int64_t h = count_of(v, "height", 0), w = count_of(v, "width", 0);
-	if (node_attr_flag(v, "crop_to_aspect_ratio", false) || node_attr_flag(v, "pad_to_aspect_ratio", false) ||
-		node_attr_flag(v, "antialias", false))
-		node_fail(
-			v, ERR_UNSUPPORTED, "its settings crop_to_aspect_ratio, pad_to_aspect_ratio and antialias must be off");
-	if (node_ok(v) && node_val(v, x)->shape.rank != 4)
-		node_fail(v, ERR_TYPE, "its input has %d dimensions, but needs 4", node_val(v, x)->shape.rank);
-	if (node_ok(v) && !dtype_is_float(node_val(v, x)->type))
-		x = node_cast(v, x, F32);
-	x = resize_axis(v, x, 3, w, nearest);
-	x = resize_axis(v, x, 2, h, nearest);
-	node_set(v, 0, in_format(v, x, last));
 }
 
 const NodeRow keras_window_rows[] = {
@@ -407,9 +258,5 @@ const NodeRow keras_window_rows[] = {
 	{ "Cropping1D", 0, "", import_cropping },
 	{ "Cropping2D", 0, "", import_cropping },
 	{ "Cropping3D", 0, "", import_cropping },
-	{ "UpSampling1D", 0, "", import_up_sampling },
-	{ "UpSampling2D", 0, "", import_up_sampling },
-	{ "UpSampling3D", 0, "", import_up_sampling },
-	{ "Resizing", 0, "fill_mode fill_value", import_resizing },
 	{ NULL, 0, NULL, NULL },
 };

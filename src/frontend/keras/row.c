@@ -406,6 +406,13 @@ int keras_input(Visit *v, int at, const char *name)
 	return -1;
 }
 
+int keras_count_at(Visit *v, int at, const char *name)
+{
+	const KerasCall *c = call_of(v);
+	const Json *given = c->listed ? c->args : keras_argument(v, at, name);
+	return given == NULL ? 0 : keras_count_tensors(given, c->listed);
+}
+
 bool keras_flag(Visit *v, const char *name)
 {
 	const Json *at = keras_argument(v, -1, name);

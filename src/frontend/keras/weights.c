@@ -11,8 +11,8 @@
 #include <string.h>
 
 /*
- * class, slots. "a/b" is the slot b of the part a; ":flag" only if the setting is on; ":!x" only without the setting;
- * "-" is not trained; "?" may lack.
+ * class, slots. "a/b" is the slot b of the part a; ":flag" only if the setting is on, ":a:b" if both are, ":!x" only
+ * without the setting, ":=x" as is_on says; "-" is not trained; "?" may lack.
  */
 static const struct {
 	const char *op, *slots;
@@ -20,6 +20,15 @@ static const struct {
 	{ "Dense", "kernel bias:use_bias" },
 	{ "EinsumDense", "kernel bias:bias_axes" },
 	{ "Embedding", "embeddings" },
+	{ "ReversibleEmbedding", "embeddings reverse_embeddings:=tie_weights" },
+	{ "LocallyConnected1D", "kernel bias:use_bias" },
+	{ "LocallyConnected2D", "kernel bias:use_bias" },
+	{ "ConvLSTM1D", "cell/kernel cell/recurrent cell/bias:use_bias" },
+	{ "ConvLSTM2D", "cell/kernel cell/recurrent cell/bias:use_bias" },
+	{ "ConvLSTM3D", "cell/kernel cell/recurrent cell/bias:use_bias" },
+	{ "SpectralNormalization", "vector_u- copy-?" }, /* the copy is of its layer's kernel */
+	{ "Highway", "kernel carry bias:use_bias carry_bias:use_bias" },
+	{ "MaxoutDense", "kernel bias:use_bias" },
 	{ "PReLU", "alpha" },
 	{ "Conv1D", "kernel bias:use_bias" },
 	{ "Conv2D", "kernel bias:use_bias" },
@@ -47,8 +56,13 @@ static const struct {
 	{ "LSTMCell", "kernel recurrent bias:use_bias" },
 	{ "GRUCell", "kernel recurrent bias:use_bias" },
 	{ "MultiHeadAttention",
-		"query_dense/kernel query_dense/bias:use_bias key_dense/kernel key_dense/bias:use_bias value_dense/kernel "
-		"value_dense/bias:use_bias output_dense/kernel output_dense/bias:use_bias" },
+		"query_dense/kernel query_dense/bias:use_bias key_dense/kernel key_dense/bias:use_bias "
+		"gate_dense/kernel:use_gate gate_dense/bias:use_gate:use_bias value_dense/kernel value_dense/bias:use_bias "
+		"output_dense/kernel output_dense/bias:use_bias" },
+	{ "GroupQueryAttention",
+		"query_dense/kernel query_dense/bias:use_bias key_dense/kernel key_dense/bias:use_bias "
+		"gate_dense/kernel:use_gate gate_dense/bias:use_gate:use_bias value_dense/kernel value_dense/bias:use_bias "
+		"output_dense/kernel output_dense/bias:use_bias" },
 	{ "Attention", "scale:use_scale concat:=score_mode" },
 	{ "AdditiveAttention", "scale:use_scale" },
 };
@@ -63,6 +77,8 @@ static bool is_on(const KerasLayer *l, const char *flag)
 		return strcmp(flag, "scale") == 0;
 	if (without)
 		return at == NULL || at->kind == JV_NULL;
+	if (strcmp(flag, "=tie_weights") == 0)
+		return at != NULL && at->kind == JV_BOOL && !at->truth;
 	if (concat)
 		return at != NULL && at->kind == JV_TEXT && strcmp(at->text, "concat") == 0;
 	for (size_t k = 0; at == NULL && k < sizeof usual / sizeof *usual; k++)
@@ -83,7 +99,10 @@ void keras_add_slots(Arena *a, KerasLayer *l)
 		size_t n = strcspn(item, "-?:");
 		s += strlen(item);
 		s += *s == ' ';
-		if (flag != NULL && !is_on(l, flag + 1))
+		bool on = true;
+		for (const char *at = flag; at != NULL && on; at = strchr(at + 1, ':'))
+			on = is_on(l, arena_printf(a, "%.*s", (int)strcspn(at + 1, ":"), at + 1));
+		if (!on)
 			continue;
 		l->slot[l->nslot++] = (KerasSlot){ .name = arena_printf(a, "%.*s", (int)n, item),
 			.value = DAG_NONE,
@@ -184,6 +203,10 @@ static bool stored_layers(Arena *a, KerasFile *f, const char *root, const char *
 	if (many < 0)
 		return fail(err, ERR_INPUT, f->stored, "does not list the layers of its weights (layer_names)");
 	*out = arena_array(a, const char *, many + 1);
+	const char **group = arena_array(a, const char *, many + 1);
+	for (int k = 0; k < many; k++)
+		group[k] = arena_printf(a, "%s/%s", root, name[k]);
+	hdf5_expect_texts(f->weights, group, (size_t)many, "weight_names");
 	for (int k = 0; k < many; k++) {
 		long_list(a, f->weights, arena_printf(a, "%s/%s", root, name[k]), "weight_names", &some);
 		if (some > 0)
@@ -280,7 +303,13 @@ static bool find_layers(Arena *a, KerasFile *f, KerasLayer *m, const char *group
 	VEC(int) times = { 0 };
 	bool functional = strcmp(m->op, "Functional") == 0;
 	const char *old = arena_printf(a, "%s/_layer_checkpoint_dependencies", group);
-	const char *root = hdf5_has(f->weights, old) ? old : arena_printf(a, "%s/layers", group);
+	const char *root = hdf5_has(f->weights, old) ? old : arena_printf(a, "%s/layers", group), **vars;
+	int n;
+	const char *const *stored = hdf5_names(f->weights, root, &n);
+	vars = arena_array(a, const char *, n > 0 ? n : 1);
+	for (int k = 0; k < n; k++)
+		vars[k] = arena_printf(a, "%s/%s/vars", root, stored[k]);
+	hdf5_expect_names(f->weights, vars, n > 0 ? (size_t)n : 0);
 	for (size_t k = 0; k < m->npart; k++) {
 		KerasLayer *l = m->part[k];
 		const char *class;
@@ -299,11 +328,9 @@ static bool find_layers(Arena *a, KerasFile *f, KerasLayer *m, const char *group
 		if (!find_nested(a, f, l, arena_printf(a, "%s/%s", root, class), err))
 			return false;
 	}
-	int n;
-	const char *const *stored = hdf5_names(f->weights, root, &n);
 	for (int k = 0; k < n; k++) {
 		int some;
-		hdf5_names(f->weights, arena_printf(a, "%s/%s/vars", root, stored[k]), &some);
+		hdf5_names(f->weights, vars[k], &some);
 		if (some > 0 && names_find(used, stored[k]) < 0)
 			return fail(err, ERR_INPUT, f->stored, "has weights in '%.100s/%.100s', for which the network has no layer",
 				root, stored[k]);
@@ -335,13 +362,10 @@ static bool find_nested(Arena *a, KerasFile *f, KerasLayer *l, const char *group
 	return true;
 }
 
-bool keras_find_weights(Arena *a, KerasFile *f, Err *err)
+static bool find_all(Arena *a, KerasFile *f, Err *err)
 {
 	int n;
 	Hdf5 *h = f->weights;
-	if (h == NULL || f->found)
-		return true;
-	f->found = true;
 	const char *root = hdf5_has(h, "model_weights") ? "model_weights" : "";
 	long_list(a, h, root, "layer_names", &n);
 	if (n >= 0) {
@@ -351,4 +375,31 @@ bool keras_find_weights(Arena *a, KerasFile *f, Err *err)
 	if (hdf5_has(h, "layers") || hdf5_has(h, "_layer_checkpoint_dependencies"))
 		return find_layers(a, f, f->model, "", err);
 	return fail(err, ERR_INPUT, f->stored, "holds no weights of Keras: neither layer_names nor a group 'layers'");
+}
+
+typedef VEC(const char *) PathList;
+
+static void collect_paths(Arena *a, const KerasLayer *l, PathList *out)
+{
+	for (size_t k = 0; k < l->nslot; k++) {
+		if (l->slot[k].path != NULL)
+			vec_push(a, out, l->slot[k].path);
+		for (int g = 0; g < 4 && l->slot[k].gate[g] != NULL; g++)
+			vec_push(a, out, l->slot[k].gate[g]);
+	}
+	for (size_t k = 0; k < l->npart; k++)
+		collect_paths(a, l->part[k], out);
+}
+
+bool keras_find_weights(Arena *a, KerasFile *f, Err *err)
+{
+	PathList all = { 0 };
+	if (f->weights == NULL || f->found)
+		return true;
+	f->found = true;
+	if (!find_all(a, f, err))
+		return false;
+	collect_paths(a, f->model, &all);
+	hdf5_expect_data(f->weights, all.at, all.n);
+	return true;
 }
