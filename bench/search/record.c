@@ -2,17 +2,25 @@
  * Records the space of a Task on this machine: all configs, or those that some options of each knob span.
  *
  *     bench_record TASK.dag OUT.space [--programs=DIR] [--target=NAME] [--threads=N] [--most=N] [--draw=SEED]
- *                  [--space=template|generated] [--network=NAME] [--seconds=N] [--again=PART] [--cold=BYTES]
- *                  [--machine=TEXT] [--run-with=WORDS]
+ *                  [--space=template|generated] [--network=NAME] [--seconds=N] [--again=PART]
+ *                  [--steady=PART] [--cold=BYTES] [--machine=TEXT] [--run-with=WORDS]
  *
  * A knob keeps its default and other options, drawn with --draw; knobs with most options lose one first, and of
  * equal ones a drawn one. So of a space with twenty knobs some ten are left, with two options each, and all their
  * neighbours. --space=generated records the generated space also where a template applies.
  *
+ * --target is any that dlc-tune takes: one with fewer features than this CPU has, more threads, or a device.
+ *
  * OUT is continued where it is there and of the same Task, epoch and machine. A run measures for at most --seconds,
  * so that a machine can be used for something else between runs; with 0 it lists the configs. Exit code 0 says that
  * all is recorded, 3 that configs are left. Once all have a time, the default and those within --again of the best
  * (default 0.2) are measured again twice: the median of the three counts, and their scatter is the file's noise.
+ *
+ * A machine is now faster and now slower: other guests of its host come and go. So the default is measured CONTROLS
+ * times first, and again behind each BLOCK of configs. A block counts if the default took its median time, within
+ * --steady (default 0.1), before and behind it; else the block is measured again. Where none has counted for
+ * PATIENCE_MS and half of the space is not measured yet, all times are forgotten and the space begins anew. With 0 all
+ * blocks count.
  * --run-with puts words before the worker's command, as in --run-with="chrt -f 10", where other work shares the
  * machine. docs/search.md has the form of the file.
  */
@@ -32,7 +40,7 @@
 #include <unistd.h>
 
 enum { MOST = 1500, SECONDS = 3600, AGAIN = 3 /* times of the best ones */, WORDS = 16, LEFT = 3 /* exit code */,
-	MOST_KNOBS = 1 << 10 };
+	MOST_KNOBS = 1 << 10, CONTROLS = 15, BLOCK = 8, PATIENCE_MS = 4000 };
 
 typedef struct Drop {
 	uint16_t knob; /* its number in the space */
@@ -50,7 +58,9 @@ typedef struct Recorder {
 	Measure *measure;
 	MeasureRef *ref;
 	uint64_t end_ns;
-	double again, best_ns; /* 0: nothing has a time yet */
+	double again, steady, best_ns; /* best_ns: 0: nothing has a time yet */
+	int blocks, refused, begun;    /* measured; of them, again; how often all began anew */
+	uint64_t counted_ns;           /* when a block counted last */
 } Recorder;
 
 static int die(const Err *e)
@@ -245,7 +255,7 @@ static void submit(Recorder *r, RecordedRun *x)
 	Trace *t = trace_parse(a, "trace", x->trace, strlen(x->trace), NULL);
 	KernelSet *ks = t != NULL ? schedule_replay(ir_new(a), r->out.task, &r->out.target, t, NULL) : NULL;
 	MeasureJob job = { .ks = ks, .trace = x->trace, .ref = r->ref, .keep = true, .user = x };
-	if (x->times == 0) { /* as a tuner has it: samples are for those near the best */
+	if (x->times == 0 && x->trace != r->out.run[r->out.first].trace) { /* as a tuner has it */
 		job.slow_ns = (int64_t)(r->best_ns * TUNE_SLOW);
 		job.good_ns = (int64_t)(r->best_ns * TUNE_GOOD);
 	}
@@ -278,24 +288,79 @@ static void take(Recorder *r)
 	}
 }
 
-/* Measures what `wants`; false: time ran out. */
-static bool pass(Recorder *r, bool (*wants)(const Recorder *r, const RecordedRun *x, int64_t best), int64_t best)
+static void measure_run(Recorder *r, RecordedRun *x)
 {
-	bool all = true;
-	for (int i = 0; i < r->out.n; i++) {
-		RecordedRun *x = &r->out.run[i];
-		if (!wants(r, x, best) || map_find_text(&r->row, x->trace)->num != i)
-			continue;
-		all = timing_wall_ns() < r->end_ns;
-		if (!all)
-			break;
-		while (measure_pending(r->measure) >= measure_flight(r->measure))
-			take(r);
-		submit(r, x);
-	}
+	while (measure_pending(r->measure) >= measure_flight(r->measure))
+		take(r);
+	submit(r, x);
+}
+
+static void land_all(Recorder *r)
+{
 	while (measure_pending(r->measure) > 0)
 		take(r);
-	return all;
+}
+
+static RecordedRun *first_of_trace(const Recorder *r, int run)
+{
+	return &r->out.run[map_find_text(&r->row, r->out.run[run].trace)->num];
+}
+
+/* Whether the default takes now what it took at first. */
+static bool is_steady(Recorder *r)
+{
+	const RecordedRun *first = first_of_trace(r, r->out.first);
+	RecordedRun now = { .config = first->config, .trace = r->out.run[r->out.first].trace };
+	if (r->steady <= 0 || first->times == 0)
+		return true;
+	submit(r, &now);
+	land_all(r);
+	return now.times == 0 || fabs(log((double)now.median_ns / (double)first->median_ns)) < log(1 + r->steady);
+}
+
+typedef bool (*Wants)(const Recorder *r, const RecordedRun *x, int64_t best);
+
+/* The next BLOCK of runs from *at on that are wanted. */
+static int next_block(const Recorder *r, Wants wants, int64_t best, int *at, RecordedRun *block[BLOCK])
+{
+	int n = 0;
+	for (; *at < r->out.n && n < BLOCK; ++*at) {
+		RecordedRun *x = &r->out.run[*at];
+		if (first_of_trace(r, *at) == x && wants(r, x, best))
+			block[n++] = x;
+	}
+	return n;
+}
+
+typedef enum { PASS_ALL, PASS_LATE, PASS_ANEW } Passed;
+
+/* Measures what `wants`; LATE: time ran out; ANEW: the machine is not what it was when the default was measured. */
+static Passed pass(Recorder *r, Wants wants, int64_t best)
+{
+	RecordedRun *block[BLOCK], before[BLOCK];
+	bool steady = false;
+	r->counted_ns = timing_wall_ns();
+	for (int at = 0, n; (n = next_block(r, wants, best, &at, block)) > 0;) {
+		for (bool counts = false; !counts; r->refused += !counts, r->blocks++) {
+			uint64_t now = timing_wall_ns();
+			if (now >= r->end_ns)
+				return PASS_LATE;
+			if (now - r->counted_ns > PATIENCE_MS * UINT64_C(1000000))
+				return PASS_ANEW;
+			if (!steady && !(steady = is_steady(r)))
+				continue;
+			for (int i = 0; i < n; i++) {
+				before[i] = *block[i];
+				measure_run(r, block[i]);
+			}
+			land_all(r);
+			counts = steady = is_steady(r);
+			for (int i = 0; i < n && !counts; i++)
+				*block[i] = before[i];
+		}
+		r->counted_ns = timing_wall_ns();
+	}
+	return PASS_ALL;
 }
 
 static bool unknown(const Recorder *r, const RecordedRun *x, int64_t best)
@@ -307,26 +372,63 @@ static bool unknown(const Recorder *r, const RecordedRun *x, int64_t best)
 
 static bool among_best(const Recorder *r, const RecordedRun *x, int64_t best)
 {
-	bool is_default = x == &r->out.run[r->out.first];
-	return x->status == RUN_OK && x->times < AGAIN &&
-		(is_default || (double)x->median_ns < (double)best * (1 + r->again));
+	return x->status == RUN_OK && x->times < AGAIN && (double)x->median_ns < (double)best * (1 + r->again);
 }
 
-static bool measure_all(Recorder *r)
+static int64_t best_of(const Recorder *r)
 {
 	int64_t best = INT64_MAX;
-	bool all = pass(r, unknown, 0);
 	for (int i = 0; i < r->out.n; i++)
 		if (r->out.run[i].status == RUN_OK && r->out.run[i].median_ns < best)
 			best = r->out.run[i].median_ns;
-	for (int k = 1; k < AGAIN && all; k++)
-		all = pass(r, among_best, best);
+	return best;
+}
+
+static void measure_default(Recorder *r)
+{
+	RecordedRun *plain = first_of_trace(r, r->out.first);
+	for (int k = 0; k < CONTROLS && plain->times < CONTROLS && timing_wall_ns() < r->end_ns; k++) {
+		measure_run(r, plain);
+		land_all(r);
+	}
+}
+
+/* Forgets all times, if less than half of the configs have one. */
+static bool begin_anew(Recorder *r)
+{
+	int left = 0;
+	for (int i = 0; i < r->out.n; i++)
+		left += r->out.run[i].status == RUN_CANCELLED;
+	if (left * 2 < r->out.n)
+		return false;
+	for (int i = 0; i < r->out.n; i++) {
+		RecordedRun *x = &r->out.run[i];
+		if (x->trace[0] != 0)
+			*x = (RecordedRun){ .config = x->config, .trace = x->trace, .status = RUN_CANCELLED };
+	}
+	r->best_ns = 0;
+	r->begun++;
+	return true;
+}
+
+/* The best are known when all that are near it have their times: its own median may rise with them. */
+static bool measure_all(Recorder *r)
+{
+	Passed end;
+	do {
+		measure_default(r);
+		end = pass(r, unknown, 0);
+	} while (end == PASS_ANEW && begin_anew(r));
+	for (int k = 0, blocks = -1; end == PASS_ALL && blocks != r->blocks && k < r->out.n; k++) {
+		blocks = r->blocks;
+		end = pass(r, among_best, best_of(r));
+	}
 	for (int i = 0; i < r->out.n; i++) { /* configs of one schedule */
-		RecordedRun *x = &r->out.run[i], first = r->out.run[map_find_text(&r->row, x->trace)->num];
+		RecordedRun *x = &r->out.run[i], first = *first_of_trace(r, i);
 		first.config = x->config;
 		*x = first;
 	}
-	return all;
+	return end == PASS_ALL;
 }
 
 static int by_number(const void *a, const void *b)
@@ -354,26 +456,36 @@ static void say_noise(Recorder *r)
 
 /* ---- opening ---- */
 
+/* As dlc-tune opens them, with one builder; a device on the host's processors has a second runner. */
 static void open_measure(Recorder *r, const char *programs, const char *target, const char *run_with)
 {
 	Err err = { 0 };
 	Arena *a = r->arena;
-	char *builder[] = { arena_printf(a, "%s/dlc", programs), "builder", arena_printf(a, "--target=%s", target),
+	const bool device = target_has_blocks(&r->out.target);
+	const bool on_host = device && !target_has_warps(&r->out.target);
+	char *builder[] = { arena_printf(a, "%s/dlc", programs), "builder",
+		arena_printf(a, "--target=%s", device ? target_json(a, &r->out.target) : target),
 		arena_printf(a, "--threads=%d", r->out.target.threads), NULL };
-	char *runner[WORDS + 3] = { NULL };
+	char *name = device ? arena_printf(a, "%s:0", target_kind_name(r->out.target.kind)) : "cpu";
+	char *runner[WORDS + 4] = { NULL };
 	int n = 0;
 	for (char *w = strtok(arena_printf(a, "%s", run_with), " "); w != NULL && n < WORDS; w = strtok(NULL, " "))
 		runner[n++] = w;
-	runner[n++] = arena_printf(a, "%s/dlc-worker", programs);
+	runner[n++] = arena_printf(a, "%s/%s", programs, device ? "dlc-device-worker" : "dlc-worker");
 	runner[n++] = "--stdio";
-	const MeasureRunner child = { .argv = runner, .name = "cpu" };
+	if (device)
+		runner[n++] = arena_printf(a, "--device=%s", name);
+	const MeasureRunner child[] = { { .argv = runner, .name = name },
+		{ .argv = runner, .name = name, .second = true } };
 	MeasureOptions o = { .builder = builder,
-		.runner = &child,
-		.runners = 1,
+		.runner = child,
+		.runners = on_host ? 2 : 1,
 		.builders = 1,
 		.threads = r->out.target.threads,
+		.device = device,
+		.target = device && !on_host ? &r->out.target : NULL,
 		.build_ms = METHOD_BUILD_MS,
-		.run_ms = METHOD_RUN_MS,
+		.run_ms = METHOD_RUN_MS + (device ? METHOD_DEVICE_BUILD_MS : 0),
 		.tolerance = METHOD_TOLERANCE };
 	r->measure = measure_open(&o, &err);
 	if (r->measure == NULL)
@@ -406,6 +518,7 @@ int main(int argc, char **argv)
 	}
 	const char *target = option(argc, argv, "--target", "host");
 	r.again = atof(option(argc, argv, "--again", "0.2"));
+	r.steady = atof(option(argc, argv, "--steady", "0.1"));
 	r.out.epoch = CODEGEN_EPOCH;
 	r.out.machine = option(argc, argv, "--machine", "not said");
 	r.out.network = option(argc, argv, "--network", "");
@@ -428,8 +541,9 @@ int main(int argc, char **argv)
 	recorded_print(&text, &r.out);
 	if (!file_write(argv[2], text_str(&text), text.n, &err))
 		die(&err);
-	printf("%s: %s, %d of %.0f configs%s; %s\n", argv[2], r.out.task->label, r.out.n, r.out.size,
-		all ? "" : ", some without a time", r.out.noise);
+	printf("%s: %s, %d of %.0f configs%s; %d of %d blocks did not count, begun anew %d "
+		   "times; %s\n", argv[2], r.out.task->label, r.out.n,
+		r.out.size, all ? "" : ", some without a time", r.refused, r.blocks, r.begun, r.out.noise);
 	arena_free(r.arena);
 	return all ? 0 : LEFT;
 }

@@ -1,12 +1,17 @@
 #!/usr/bin/env python3
 """Runs searches on the recorded spaces beside this file and prints a table.
 
-    bench/search/run.py BUILD [NAME...] [--bench=search|network] [--OPTION=...]
+    bench/search/run.py BUILD [NAME...] [--kind=avx512|avx2|threads|opencl] [--bench=search|network] [--OPTION=...]
+    bench/search/run.py --list
 
-NAME is a recording (default: all of them). The options are those of bench/search/lab.c, which is built by
-`ninja -C BUILD tests/tuner/bench_search`: --search, --model, --seeds, --preset, --most, --first, --tasks. With
---bench=network they are those of bench/search/network.c: --search, --model, --seeds, --preset, --most, --first.
+NAME is a recording or a pattern of names (default: all of them). --kind takes those of one kind of target; the model
+`warm` then learns from that kind alone. --list prints the table of recordings that docs/search.md has. The options
+are those of bench/search/lab.c, which is built by `ninja -C BUILD tests/tuner/bench_search`: --search, --model,
+--seeds, --preset, --most, --first, --tasks. With --bench=network they are those of bench/search/network.c: --search,
+--model, --seeds, --preset, --most, --first.
 """
+import fnmatch
+import json
 import lzma
 import pathlib
 import subprocess
@@ -16,23 +21,61 @@ import tempfile
 HERE = pathlib.Path(__file__).resolve().parent
 
 
+def text_of(name):
+    return lzma.decompress((HERE / (name + ".space.xz")).read_bytes()).decode()
+
+
+def kind_of(head):
+    target = head["target"]
+    if target["kind"] != "cpu":
+        return target["kind"]
+    return "threads" if head["threads"] > 1 else "avx512" if "avx512f" in json.dumps(target) else "avx2"
+
+
+def kinds_in_order(name):
+    head = json.loads(text_of(name).split("\n", 1)[0])
+    return ["avx512", "avx2", "threads", "opencl"].index(kind_of(head)), name
+
+
+def list_row(name):
+    """A row of the table of recordings."""
+    head, *rows = text_of(name).split("\n")
+    head, median = json.loads(head), {}
+    for row in rows:
+        column = row.split("\t")
+        if len(column) > 2 and column[1] == "ok":
+            times = sorted(float(t) for t in column[2].split(","))
+            median[column[5]] = times[len(times) // 2]
+    best, default = min(median.values()), rows[head["first"]].split("\t")[5]
+    return "| %s | %s | %d | %.4g | %d | %.2f | %d | %s |" % (name, kind_of(head), head["configs"], head["size"],
+        len(median), median[default] / best, sum(t <= best * 1.05 for t in median.values()), head["noise"])
+
+
 def main():
     words = sys.argv[1:]
+    every = sorted(p.name.removesuffix(".space.xz") for p in HERE.glob("*.space.xz"))
+    if words == ["--list"]:
+        print("\n".join(list_row(name) for name in sorted(every, key=kinds_in_order)))
+        return
     bench = next((w[8:] for w in words if w.startswith("--bench=")), "search")
-    options = [w for w in words if w.startswith("--") and not w.startswith("--bench=")]
+    kind = next((w[7:] for w in words if w.startswith("--kind=")), None)
+    options = [w for w in words if w.startswith("--") and not w.startswith(("--bench=", "--kind="))]
     names = [w for w in words if not w.startswith("--")]
     if not names or "--help" in options:
         sys.exit(__doc__)
-    build, names = names[0], names[1:] or sorted(p.name.removesuffix(".space.xz") for p in HERE.glob("*.space.xz"))
+    build, wanted = names[0], names[1:] or ["*"]
+    for name in wanted:
+        if not fnmatch.filter(every, name):
+            sys.exit("run.py: there is no recording %s; bench/search has %s" % (name, ", ".join(every)))
+    names = [name for name in every if any(fnmatch.fnmatchcase(name, w) for w in wanted)]
+    names = [name for name in names if kind is None or kind_of(json.loads(text_of(name).split("\n", 1)[0])) == kind]
+    if not names:
+        sys.exit("run.py: no recording is of the kind %s; kinds are avx512, avx2, threads and opencl" % kind)
     with tempfile.TemporaryDirectory() as folder:
         files = []
         for name in names:
-            kept = HERE / (name + ".space.xz")
-            if not kept.exists():
-                sys.exit("run.py: there is no recording %s; bench/search has %s" % (name, ", ".join(sorted(
-                    p.name.removesuffix(".space.xz") for p in HERE.glob("*.space.xz")))))
             files.append(pathlib.Path(folder, name + ".space"))
-            files[-1].write_bytes(lzma.decompress(kept.read_bytes()))
+            files[-1].write_text(text_of(name))
         command = [build + "/tests/tuner/bench_" + bench] + options + [f.name for f in files]
         command[0] = str(pathlib.Path(command[0]).resolve())
         sys.exit(subprocess.run(command, cwd=folder, check=False).returncode)
