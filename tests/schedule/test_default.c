@@ -2,8 +2,10 @@
 #include "equal.h"
 #include "suite.h"
 
+#include "ir/build.h"
 #include "schedule/space.h"
 
+#include <math.h>
 #include <string.h>
 
 static Target cpu(int threads)
@@ -300,10 +302,82 @@ START_TEST(shared_axes_do_not_overlap)
 }
 END_TEST
 
+/* Blocks and stores that run, and how many would run in the time of the thread that has most. */
+typedef struct Shared {
+	double all, slots;
+} Shared;
+
+static Shared shared_among(const Stmt *s, int threads)
+{
+	Shared sum = { 0, 0 };
+	for (; s != NULL; s = s->next) {
+		if (s->kind != ST_FOR) {
+			bool runs = s->kind == ST_BLOCK || s->kind == ST_STORE || s->kind == ST_REDUCE;
+			sum.all += runs;
+			sum.slots += runs ? threads : 0;
+			continue;
+		}
+		int64_t lo, hi;
+		ck_assert(ir_is_int(s->loop.lo, &lo) && ir_is_int(s->loop.hi, &hi));
+		double n = (double)(hi - lo);
+		Shared body = shared_among(s->loop.body, threads);
+		sum.all += n * body.all;
+		sum.slots += s->loop.kind == LOOP_PARALLEL ? ceil(n / threads) * threads * body.all : n * body.slots;
+	}
+	return sum;
+}
+
+/* Extents that no number of threads divides: several loops are shared as one. */
+static const char *const shared_dags[] = {
+	/* One tile of three vectors and a half one; its rows are shared. */
+	"dag a\nin x: f32[1,16,28,28]:NCHW8c\nconst w: f32[28,16,1,1]\ny: f32[1,28,28,28]:NCHW8c = conv(x, w)\nout y\n",
+	/* Seven rows of pixels of five vectors. */
+	"dag b\nin x: f32[1,16,7,7]:NCHW8c\nconst w: f32[168,16,1,1]\ny: f32[1,168,7,7]:NCHW8c = conv(x, w)\nout y\n",
+	/* Channels by themselves, three vectors of them. */
+	"dag c\nin x: f32[1,24,28,28]:NCHW8c\nconst w: f32[24,1,3,3]\ny: f32[1,24,28,28]:NCHW8c = conv(x, w) groups=24 "
+	"pads=[1,1,1,1]\nout y\n",
+	/* Winograd's tiles, seven rows of them. */
+	"dag d\nin x: f32[1,64,28,28]:NCHW8c\nconst w: f32[64,64,3,3]\ny: f32[1,64,28,28]:NCHW8c = conv(x, w) "
+	"pads=[1,1,1,1]\nout y\n",
+	"dag e\nin x: f32[1,24,29,29]:NCHW8c\ny: f32[1,24,14,14]:NCHW8c = max_pool(x) kernel=[3,3] strides=[2,2]\nout y\n",
+	"dag f\nin x: f32[3,37,5,64]\nin z: f32[3,37,1,1]\ny: f32[3,37,5,64] = mul(x, z)\nout y\n",
+	"dag g\nin x: f32[3,5,37,64]\nin w: f32[3,5,64,40]\ny: f32[3,5,37,40] = matmul(x, w)\nout y\n",
+	/* A prologue in a nest of its own. */
+	"dag h\nin x: f32[1,24,14,14]:NCHW8c\nin z: f32[1,24,1,1]\nconst w: f32[64,24,1,1]\n"
+	"a: f32[1,24,14,14]:NCHW8c = mul(x, z)\ny: f32[1,64,14,14]:NCHW8c = conv(a, w)\nout y\n",
+};
+
+START_TEST(threads_have_equal_shares)
+{
+	for (int threads = 2; threads <= 16; threads *= 2) {
+		Arena *a = arena_new();
+		Err err = { 0 };
+		Target t = cpu(threads);
+		Task *task = task_of(a, shared_dags[_i]);
+		Space *space = space_new(a, task, &t, &err);
+		Trace *trace = space != NULL ? space_trace(space, &space->first, a, &err) : NULL;
+		KernelSet *ks = trace != NULL ? schedule_replay(ir_new(a), task, &t, trace, &err) : NULL;
+		ck_assert_msg(ks != NULL, "%s", err.text);
+		Shared sum = { 0, 0 };
+		for (size_t k = 0; k < ks->n; k++) {
+			if (ks->fn[k]->kind != FN_RUN)
+				continue;
+			Shared of = shared_among(ks->fn[k]->body, threads);
+			sum.all += of.all;
+			sum.slots += of.slots;
+		}
+		ck_assert_msg(sum.all >= 0.75 * sum.slots, "%d threads have work for %.3f of the time: %s", threads,
+			sum.all / sum.slots, default_trace_for(a, shared_dags[_i], t));
+		arena_free(a);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tc = tcase_create("default");
 	tcase_add_test(tc, shared_axes_do_not_overlap);
+	tcase_add_loop_test(tc, threads_have_equal_shares, 0, LEN(shared_dags));
 	tcase_add_loop_test(tc, results_in_rows_come_from_lanes_of_channels, 0, LEN(sides));
 	tcase_add_loop_test(tc, every_type_has_tiles, 0, LEN(typed));
 	tcase_add_loop_test(tc, an_anchor_is_tiled_wherever_it_stands, 0, LEN(anchors));

@@ -152,6 +152,8 @@ static void choose_order(Sketch *s, const Tiled *t, Tile *tile, Stay guess)
 		}
 	}
 	order_outer(t, tile, stay[sketch_word(s, "order", name, count, first)]);
+	if (s->target->threads > 1)
+		sketch_opens(s); /* loops that threads may share */
 }
 
 /* Input channels that are written out at a time, or all; each is code of its own for each tap. */
@@ -270,10 +272,25 @@ Tile conv_tile(Sketch *s, const OpCall *c, const Tiled *t, int64_t lanes, const 
 	tile.group = filters % lanes != 0 && groups > 1 ? filters : 0;
 	tile.pixel = last;
 	tile.pack = w->name;
+	for (int k = 0; k < last; k++)
+		tile.around *= k == 1 ? groups : t->axis[k].extent;
+	if (depthwise)
+		tile.around *= ceil_div(t->axis[1].extent, lanes);
 	tile_knob(s, depthwise ? 1 : (filters + lanes - 1) / lanes, t->axis[last].extent, &tile);
 	tile.before = BEFORE_PIXELS;
 	tile.image = conv_channel_block(x) > 1 ? x->layout : NULL;
 	return tile;
+}
+
+/* Of few taps an edge skips one, which needs no code of its own. */
+static bool has_first(const Tiled *t)
+{
+	return t->selects && t->reduce[t->nreduce - 1].extent > TMPL_FEW_TAPS;
+}
+
+static bool has_last(const Tiled *t, const Tile *tile)
+{
+	return has_first(t) || t->axis[t->n - 1].extent % tile->pixels != 0;
 }
 
 void conv_reduction(Sketch *s, const OpCall *c, const Tiled *t, Tile *tile)
@@ -304,8 +321,8 @@ void conv_reduction(Sketch *s, const OpCall *c, const Tiled *t, Tile *tile)
 		tile->layout = arena_printf(s->arena, "%s%di", tile->layout, DOT_STEPS);
 	if (taps)
 		text_add(&tile->unrolls, "unroll %s\n", kw->name);
-	tile->first = t->selects && kw->extent > TMPL_FEW_TAPS; /* of few taps an edge skips one */
-	tile->last = tile->first || t->axis[t->n - 1].extent % tile->pixels != 0;
+	tile->first = has_first(t);
+	tile->last = has_last(t, tile);
 }
 
 static void direct(Sketch *s, const OpCall *c, const Tiled *t, int64_t lanes)
@@ -314,7 +331,11 @@ static void direct(Sketch *s, const OpCall *c, const Tiled *t, int64_t lanes)
 	const Value *w = &d->value.at[c->in[1]], *y = &d->value.at[c->out[0]];
 	sketch_group(s);
 	Tile tile = conv_tile(s, c, t, lanes, NULL);
+	sketch_group(s);
 	choose_order(s, t, &tile, t->nbefore > 0 && pixels_of(y) > TMPL_FEW_PIXELS ? STAY_PIXELS : STAY_WEIGHTS);
+	tile.last = has_last(t, &tile);
+	tile_shares(s, t, &tile);
+	sketch_group_end(s);
 	conv_reduction(s, c, t, &tile);
 	/* Channels are the first reduce loop; a tile asks in turns of the outermost tap loop. */
 	if (channel_loop(t) >= 0 && t->dot == NULL)

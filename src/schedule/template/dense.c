@@ -43,7 +43,10 @@ static void choose_order(Sketch *s, const Tiled *t, const OpCall *c, Tile *tile)
 		wide |= axis[k] == columns;
 		others += axis[k] != columns && axis[k] >= first && t->out[axis[k]].extent > 1;
 	}
-	if (sketch_word(s, "order", name, wide && others > 0 ? 2 : 1, 0) != 0)
+	int picked = sketch_word(s, "order", name, wide && others > 0 ? 2 : 1, 0);
+	if (s->target->threads > 1)
+		sketch_opens(s); /* loops that threads may share */
+	if (picked != 0)
 		return;
 	for (int k = columns; k > first; k--)
 		tile->outer[k] = tile->outer[k - 1];
@@ -226,12 +229,20 @@ static bool run(Sketch *s, Err *err)
 	tile.lanes = bytes ? dot.lanes : tile_lanes(s, &t, columns);
 	tile.favour = TMPL_DENSE_VECTORS;
 	sketch_group(s);
+	for (int k = 0; k + 1 < t.n; k++)
+		tile.around *= k == tile.pixel ? 1 : t.axis[k].extent;
 	tile_knob(s, (columns + tile.lanes - 1) / tile.lanes, rows, &tile);
 	bool packed = c->op == OP_dense && w->kind == VALUE_CONST;
 	int64_t depth = packed && !bytes ? choose_depth(s, &t, &tile) : t.reduce[0].extent;
 	bool parts = depth < t.reduce[0].extent;
-	if (!parts)
+	if (!parts) {
+		sketch_group(s);
 		choose_order(s, &t, c, &tile);
+		tile.last = rows % tile.pixels != 0;
+		tile.copies = !packed;
+		tile_shares(s, &t, &tile);
+		sketch_group_end(s);
+	}
 	int64_t turns = choose_unroll(s, &tile, depth);
 	if (packed) {
 		tile.pack = w->name;

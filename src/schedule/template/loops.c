@@ -16,6 +16,7 @@
 #include "schedule/template/loop_nest.h"
 #include "schedule/template/loop_pieces.h"
 #include "schedule/template/loop_tile.h"
+#include "schedule/template/share.h"
 
 #include "ir/build.h"
 #include "ir/query.h"
@@ -281,8 +282,8 @@ static void schedule_nest(Sketch *s, const Nest *n)
 	if (schedule_one(s, n))
 		return;
 	/* The last short reduction loop may be written out inside of another one, in which sums stay in registers. */
-	const char *last_reduce = NULL, *outer = NULL;
-	int reductions = 0;
+	const char *last_reduce = NULL;
+	int reductions = 0, last = n->n - 1;
 	for (int k = 0; k < n->n; k++) {
 		reductions += n->axis[k].reduce && n->axis[k].extent > 1;
 		if (n->axis[k].reduce && !n->axis[k].scan && n->axis[k].extent <= TMPL_SHORT_LOOP)
@@ -312,8 +313,9 @@ static void schedule_nest(Sketch *s, const Nest *n)
 		vec.axis = -1;
 	const char *vector = vec.axis >= 0 ? take_part(s, n, vec, overlap) : NULL;
 	const char *tiled = tile.axis >= 0 ? take_part(s, n, tile, overlap) : NULL;
-	TileAxis order[LOOPS + 4];
-	int count = 0, outside = 0;
+	TileAxis order[LOOPS + 4], shared[LOOPS];
+	int count = 0, outside = 0, nshared = 0;
+	bool alone = false; /* the next loop is none that threads share */
 	for (int pass = 0; pass < 2; pass++) {
 		for (int k = 0; k < n->n; k++) {
 			const Axis *x = &n->axis[k];
@@ -324,8 +326,12 @@ static void schedule_nest(Sketch *s, const Nest *n)
 			order[count++] = part == 0 ? (TileAxis){ x->name, x->extent }
 				: (TileAxis){ arena_printf(s->arena, "%s.o", x->name), (x->extent + part - 1) / part };
 			bool twice = overlap && part != 0 && may_overlap(n, (Part){ k, part });
-			if (!x->reduce && outer == NULL && x->extent > 1 && !twice)
-				outer = order[count - 1].name;
+			bool cut = (pieces && k == last) || ((ends || (tail && tile_tail)) && k == tile.axis) ||
+			           (tail && vec_tail && k == vec.axis);
+			bool begins = nshared == 0 && x->extent > 1 && !twice;
+			if (!x->reduce && (begins || (nshared > 0 && !alone && !twice && !cut)))
+				shared[nshared++] = order[count - 1];
+			alone = nshared > 0 && (alone || twice || cut);
 		}
 		outside = pass == 0 ? count : outside;
 		if (pass == 1 && innermost != NULL)
@@ -347,8 +353,7 @@ static void schedule_nest(Sketch *s, const Nest *n)
 		sketch_step(s, "unroll %s", last_reduce);
 	if (vector != NULL)
 		sketch_step(s, "vectorize %s", vector);
-	if (s->target->threads > 1 && outer != NULL)
-		sketch_step(s, "parallel %s", outer);
+	share_some(s, shared, nshared);
 	if (pieces)
 		loop_pieces_steps(s, n, vec.size, n->again);
 	if (ends)

@@ -2,6 +2,7 @@
 #include "schedule/template/device.h"
 #include "schedule/template/dot.h"
 #include "schedule/template/ring.h"
+#include "schedule/template/share.h"
 
 #include "ir/build.h"
 
@@ -9,7 +10,7 @@
 
 Tile tile_new(Sketch *s, const Tiled *t)
 {
-	Tile tile = { .vector = -1, .lanes = 1, .vectors = 1, .pixel = -1, .pixels = 1 };
+	Tile tile = { .vector = -1, .lanes = 1, .vectors = 1, .pixel = -1, .pixels = 1, .around = 1 };
 	tile.splits = tile.unrolls = (Text){ .arena = s->arena };
 	for (int k = 0; k < t->n; k++)
 		tile.outer[k] = k;
@@ -138,21 +139,14 @@ static bool is_among(const Outer *o, int n, const char *name)
 }
 
 /*
- * Threads share the loops: a team the outermost one of several iterations, the blocks of a launch all. But a loop that
- * has code of its own at its ends stays in a block, and those in it, if the others are blocks enough. How many are
- * bound.
+ * The blocks of a launch share all loops. But a loop that has code of its own at its ends stays in a block, and those
+ * in it, if the others are blocks enough. How many are bound.
  */
-static int share_steps(Sketch *s, const Outer *o, const char *const ends[2])
+static int bind_steps(Sketch *s, const Outer *o, const char *const ends[2])
 {
 	int64_t blocks = 1;
 	int n = 0;
-	while (s->target->threads > 1 && n < o->n && o->loop[n].extent <= 1)
-		n++;
-	if (s->target->threads > 1 && n < o->n)
-		sketch_step(s, "parallel %s", o->loop[n].name);
-	if (!target_has_blocks(s->target))
-		return 0;
-	for (n = 0; n < o->n; n++) {
+	for (; n < o->n; n++) {
 		const char *name = o->loop[n].name;
 		if (blocks >= s->target->cores && (name == ends[0] || name == ends[1]))
 			break;
@@ -290,8 +284,10 @@ static void before_steps(Sketch *s, const Tiled *t, const Tile *tile, const char
 	add_name(&line, vec.lanes);
 	sketch_step(s, "reorder%s", text_str(&line));
 	sketch_step(s, "vectorize %s", vec.lanes);
-	if (!inside)
-		share_steps(s, &o, (const char *[2]){ NULL });
+	if (!inside && target_has_blocks(s->target))
+		bind_steps(s, &o, (const char *[2]){ NULL });
+	else if (!inside)
+		share_some(s, o.loop, o.n);
 }
 
 /*
@@ -418,10 +414,117 @@ static void end_steps(Sketch *s, const Tiled *t, const Tile *tile, const Pieces 
 		edge_steps(s, &p->v, tile->lanes * tile->vectors, p->vec.outer, false);
 }
 
-static int share_pieces(Sketch *s, const Tile *tile, const Pieces *p)
+static int bind_tiles(Sketch *s, const Tile *tile, const Pieces *p)
 {
 	const char *const ends[2] = { tile->last ? p->pix.outer : NULL, p->tail ? p->vec.outer : NULL };
-	return share_steps(s, &p->outer, ends);
+	return bind_steps(s, &p->outer, ends);
+}
+
+/*
+ * How many loops a team's threads may share as one, from *from on, the outermost one of several iterations. A loop that
+ * has code of its own at its ends is none of several; but the tile of lanes at the end of the outermost one has a nest
+ * of its own. What a prologue makes in a loop, a copy, or the rows of a ring stand between that loop and those in it.
+ */
+static int may_share(const Tiled *t, const Tile *tile, const Pieces *p, bool overlaps, int *from)
+{
+	const TileAxis *loop = p->outer.loop;
+	int n = p->outer.n, first = 0, count = 0;
+	bool made = t->nbefore > 0 && tile->before == BEFORE_PIXELS && tile->image != NULL;
+	const char *at = made ? loop_of_pixels(&p->outer, p->groups, p->vec.outer) : NULL;
+	while (first < n && loop[first].extent <= 1)
+		first++;
+	*from = first;
+	for (int k = first; k < n && count < TMPL_NEST_SHARED; k++) {
+		bool lanes = loop[k].name == p->vec.outer, pixels = loop[k].name == p->pix.outer;
+		bool ends = (pixels && tile->last) || (lanes && (overlaps || (p->tail && k > first)));
+		if (count > 0 && (ends || tile->rows || loop[k - 1].name == at || (tile->copies && (lanes || pixels))))
+			break;
+		count++;
+		if (ends)
+			break;
+	}
+	return count;
+}
+
+/* The part of a whole tile of lanes that the last one has, where the outermost shared loop is that of lanes. */
+static double rest_of(const Tile *tile, const Pieces *p, int from)
+{
+	int64_t part = tile->lanes * tile->vectors;
+	bool tail = p->tail && p->outer.loop[from].name == p->vec.outer;
+	return tail ? (double)(p->v.extent % part) / (double)part : 0;
+}
+
+/* Without the last tile of lanes. */
+static TileAxis outermost_of(const Tile *tile, const Pieces *p, int from)
+{
+	TileAxis x = p->outer.loop[from];
+	x.extent -= rest_of(tile, p, from) > 0;
+	return x;
+}
+
+static int guess_shares(const Sketch *s, const Tile *tile, const Pieces *p, int from, int n)
+{
+	TileAxis loop[TMPL_NEST_SHARED];
+	memcpy(loop, p->outer.loop + from, sizeof *loop * (size_t)n);
+	loop[0] = outermost_of(tile, p, from);
+	return share_guess(s->target, loop, n, rest_of(tile, p, from));
+}
+
+void tile_shares(Sketch *s, const Tiled *t, Tile *tile)
+{
+	int64_t option[TMPL_NEST_SHARED], part = tile->lanes * tile->vectors;
+	bool overlaps = tile_overlaps(s, tile);
+	Pieces p = { .v = t->out[tile->vector], .groups = tile->group != 0 ? "groups" : NULL };
+	int from;
+	if (s->target->threads < 2 || target_has_blocks(s->target))
+		return;
+	p.v.extent = tile->group != 0 ? tile->group : p.v.extent;
+	p.vec.outer = p.v.extent > part ? "lanes" : NULL;
+	p.pix.outer = tile->pixel >= 0 && t->out[tile->pixel].extent > tile->pixels ? "pixels" : NULL;
+	p.tail = p.v.extent % part != 0 && !overlaps;
+	p.outer = outer_loops(t, tile, p.groups, &p.vec, &p.pix);
+	int n = may_share(t, tile, &p, overlaps, &from);
+	for (int k = 0; k < n; k++)
+		option[k] = k + 1;
+	if (n > 0)
+		tile->shares =
+			(int)sketch_number(s, tile_name(s, tile, "share"), option, n, guess_shares(s, tile, &p, from, n) - 1);
+}
+
+/*
+ * Several loops as one, behind the cuts of their ends: the last tile of lanes has a nest of its own. `cut` gives names
+ * in .2 to that copy, or in .3 where loops of pixels were cut before (edge_steps).
+ */
+static void share_several(Sketch *s, const Tiled *t, const Tile *tile, const Pieces *p, int from, int n)
+{
+	TileAxis loop[TMPL_NEST_SHARED], last[TMPL_NEST_SHARED];
+	int64_t pixels = p->pix.outer != NULL ? ceil_div(t->out[tile->pixel].extent, tile->pixels) : 1;
+	const char *copy = tile->last && pixels > (tile->first ? TMPL_FEW_TILES : 1) ? "3" : "2";
+	for (int k = 0; k < n; k++) {
+		loop[k] = k == 0 ? outermost_of(tile, p, from) : p->outer.loop[from + k];
+		last[k] = (TileAxis){ child(s, loop[k].name, copy), loop[k].extent };
+	}
+	bool one = loop[0].extent == 1;
+	share_as_one(s, loop + one, n - one);
+	if (rest_of(tile, p, from) > 0)
+		share_as_one(s, last + 1, n - 1);
+}
+
+/* Threads share loops, and the ends of axes are cut. */
+static void share_steps(Sketch *s, const Tiled *t, const Tile *tile, const Pieces *p)
+{
+	int from = 0, n = may_share(t, tile, p, tile_overlaps(s, tile), &from);
+	if (target_has_blocks(s->target)) {
+		end_steps(s, t, tile, p, bind_tiles(s, tile, p));
+		return;
+	}
+	if (n > 0 && s->target->threads > 1)
+		n = tile->shares > 0 ? tile->shares : guess_shares(s, tile, p, from, n);
+	if (n == 1 && s->target->threads > 1)
+		sketch_step(s, "parallel %s", p->outer.loop[from].name);
+	end_steps(s, t, tile, p, 0);
+	if (n > 1 && s->target->threads > 1)
+		share_several(s, t, tile, p, from, n);
 }
 
 void tile_steps(Sketch *s, const Tiled *t, const Tile *tile)
@@ -430,8 +533,7 @@ void tile_steps(Sketch *s, const Tiled *t, const Tile *tile)
 	begin_steps(s, t, tile);
 	Pieces p = cut_steps(s, t, tile);
 	before_steps(s, t, tile, loop_of_pixels(&p.outer, p.groups, p.vec.outer), &rest);
-	int bound = share_pieces(s, tile, &p);
-	end_steps(s, t, tile, &p, bound);
+	share_steps(s, t, tile, &p);
 	sketch_loops_but(s, &rest);
 }
 
@@ -442,7 +544,11 @@ void tile_ring_steps(Sketch *s, const Tiled *t, const Tile *tile, const Tiled *m
 	begin_steps(s, t, tile);
 	begin_steps(s, made, by);
 	Pieces p = cut_steps(s, t, tile);
-	int bound = share_pieces(s, tile, &p);
+	int from = 0, bound = 0, n = may_share(t, tile, &p, tile_overlaps(s, tile), &from);
+	if (target_has_blocks(s->target))
+		bound = bind_tiles(s, tile, &p);
+	else if (n > 0 && s->target->threads > 1)
+		sketch_step(s, "parallel %s", p.outer.loop[from].name);
 	sketch_step(s, "compute_at %s %s", last, rows);
 	sketch_step(s, "store_at %s %s", made->result->name, rows);
 	sketch_step(s, "layout %s %s", made->result->name, tile->image);

@@ -64,7 +64,7 @@ typedef struct Tile {
 	int64_t group;       /* tiles of lanes are each in one such part of their axis, the last overlaps; 0: none */
 	int64_t favour;      /* vectors side by side that the default prefers (FAVOUR); 0: none */
 	int pixel;           /* the axis of pixels; -1: none */
-	int64_t pixels;
+	int64_t pixels, around; /* of a tile; places of all other axes, each of which has such tiles */
 	int outer[TILE_AXES]; /* all axes, outermost first; the pixel and vector axes with what is left of them */
 	bool rows; /* the loop of groups is around that of rows, in which a ring keeps what the tile reads */
 	const char *pack, *layout; /* a constant that is packed, and how; NULL: none */
@@ -77,8 +77,9 @@ typedef struct Tile {
 	int64_t far;
 	int nreduce;
 	const char *reduce[TILE_AXES]; /* reduce loops after `splits`, outermost first, none forgotten */
-	Text splits;                   /* steps that cut reduce loops */
-	Text unrolls;                  /* steps that unroll them */
+	Text splits, unrolls;          /* steps that cut reduce loops, and that unroll them */
+	int shares;  /* loops that threads share as one; 0: as share.h guesses */
+	bool copies; /* a tile of lanes may have a `copy`: loops around it are not shared with it */
 	bool last;  /* the last tile of pixels is code of its own */
 	bool first; /* so is the first one, then */
 } Tile;
@@ -110,6 +111,7 @@ void tile_knob(Sketch *s, int64_t vectors, int64_t pixels, Tile *out);
  * was picked, whose steps are the caller's. Knobs behind it may depend on it.
  */
 bool tile_algorithm(Sketch *s, const Tiled *t, const char *own);
+void tile_shares(Sketch *s, const Tiled *t, Tile *tile); /* asks for "share": Tile.shares */
 /* Asks for "ahead": which packed weights to prefetch, a tile in so many turns of the outermost reduce loop. */
 void tile_ahead(Sketch *s, const Tiled *t, Tile *tile, int64_t turns, Ahead guess);
 int tile_outer(const Tiled *t, const Tile *tile, int *axis); /* axes with a loop around it, outermost first; how many */

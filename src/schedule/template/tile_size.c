@@ -1,6 +1,6 @@
 /* Sizes of register tiles as knobs: lanes, vectors and pixels, steps that are written out, what is prefetched. */
 #include "schedule/template/dot.h"
-#include "schedule/template/tile.h"
+#include "schedule/template/share.h"
 
 #include <math.h>
 
@@ -88,6 +88,12 @@ bool tile_overlaps(const Sketch *s, const Tile *t)
 	return t->group % (t->lanes * t->vectors) != 0 && t->group > t->lanes && !target_has_blocks(s->target);
 }
 
+/* Of few tiles: how evenly threads share them. */
+static double filled(const Target *t, int64_t tiles)
+{
+	return tiles < t->threads * TMPL_SHARE_FEW ? share_filled(t, tiles) : 1;
+}
+
 void tile_knob(Sketch *s, int64_t vectors, int64_t pixels, Tile *out)
 {
 	KnobOption option[KNOB_OPTIONS] = { { .kind = KNOB_TILE, .tile = { 1, 1 } } };
@@ -103,6 +109,7 @@ void tile_knob(Sketch *s, int64_t vectors, int64_t pixels, Tile *out)
 				continue;
 			bool favour = f == out->favour && f * (p + 1) + f + 1 <= tile_registers(s);
 			double part = tile_promise(&s->target->core, vectors, pixels, f, p) * (favour ? TMPL_FAVOUR : 1);
+			part *= filled(s->target, out->around * ceil_div(vectors, f) * ceil_div(pixels, p));
 			if (part > top) {
 				top = part;
 				best = n;

@@ -13,6 +13,7 @@
  * divide are cut off, so that no condition stands in the product.
  */
 #include "schedule/template/winograd.h"
+#include "schedule/template/share.h"
 
 #include "schedule/template/device.h"
 
@@ -126,12 +127,17 @@ static int64_t choose_rows(Sketch *s, const WinoConv *v, int64_t m, int64_t th, 
 {
 	int64_t option[KNOB_OPTIONS];
 	int n = 0, first = 0;
+	double most = 0;
 	for (int64_t r = 1; r <= th; r++) {
 		double own = (double)((m + 2) * (m + 2) * r * tw * (v->channels + v->filters)) * v->bytes;
 		if (th % r != 0 || n == KNOB_OPTIONS || (r < th && target_has_blocks(s->target) && own > TMPL_LONE_LOCAL))
 			continue;
-		if (r * tw <= TMPL_WINO_BLOCK && holds_v(s->target, v, m, th / r, r * tw))
+		double filled = r < th ? share_filled(s->target, th / r) : 1;
+		if (r * tw <= TMPL_WINO_BLOCK && holds_v(s->target, v, m, th / r, r * tw) &&
+			filled >= most * (1 - TMPL_SHARE_IDLE)) {
+			most = filled > most ? filled : most;
 			first = n;
+		}
 		option[n++] = r;
 	}
 	int64_t rows = sketch_number(s, "wino.rows", option, n, first);
@@ -288,6 +294,17 @@ static void bind_nests(Sketch *s, const WinoConv *v, const char *at, int64_t blo
 	bind_transform(s, "y", v, "o", v->filters, th);
 }
 
+/* Threads share each nest: channels and rows of tiles in the transformations, elements of a tile in the product. */
+static void share_nests(Sketch *s, const WinoConv *v, int64_t m, int64_t th)
+{
+	TileAxis in[] = { { "v.c.o", ceil_div(v->channels, v->lanes) }, { "v.th", th } };
+	TileAxis out[] = { { "y.o.o", ceil_div(v->filters, v->lanes) }, { "y.th", th } };
+	int skip_in = v->channels <= v->lanes, skip_out = v->filters <= v->lanes;
+	share_some(s, in + skip_in, 2 - skip_in);
+	share_some(s, (TileAxis[]){ { "m.i", m + 2 }, { "m.j", m + 2 } }, 2);
+	share_some(s, out + skip_out, 2 - skip_out);
+}
+
 static void steps(Sketch *s, const Tiled *t, int64_t m)
 {
 	WinoConv v;
@@ -331,9 +348,7 @@ static void steps(Sketch *s, const Tiled *t, int64_t m)
 	} else if (s->target->threads > 1 && blocks) {
 		sketch_step(s, "parallel %s", at);
 	} else if (s->target->threads > 1) {
-		sketch_step(s, "parallel %s", v.channels > v.lanes ? "v.c.o" : "v.th");
-		sketch_step(s, "parallel m.i");
-		sketch_step(s, "parallel %s", v.filters > v.lanes ? "y.o.o" : "y.th");
+		share_nests(s, &v, m, th);
 	}
 	sketch_loops_but(s, t);
 }
