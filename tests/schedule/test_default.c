@@ -373,9 +373,25 @@ START_TEST(threads_have_equal_shares)
 }
 END_TEST
 
+/* Channels that fill no block have one part: its rows are in a ring, and threads cannot share them. */
+START_TEST(a_ring_of_one_part_is_none_of_threads)
+{
+	static const char dag[] = "dag a\nin x: f32[1,16,7,9]:NCHW8c\nconst v: f32[20,16,1,1]\nconst w: f32[20,1,3,3]\n"
+							  "p: f32[1,20,7,9] = conv(x, v)\ns: f32[1,20,5,7]:NCHW8c = conv(p, w) groups=20\nout s\n";
+	Arena *a = arena_new();
+	for (int threads = 1; threads <= 2; threads++) {
+		const char *trace = default_trace_for(a, dag, cpu(threads));
+		ck_assert_msg((strstr(trace, "ring ") != NULL) == (threads == 1), "%s", trace);
+		ck_assert_msg((strstr(trace, "parallel ") != NULL) == (threads == 2), "%s", trace);
+	}
+	arena_free(a);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tc = tcase_create("default");
+	tcase_add_test(tc, a_ring_of_one_part_is_none_of_threads);
 	tcase_add_test(tc, shared_axes_do_not_overlap);
 	tcase_add_loop_test(tc, threads_have_equal_shares, 0, LEN(shared_dags));
 	tcase_add_loop_test(tc, results_in_rows_come_from_lanes_of_channels, 0, LEN(sides));

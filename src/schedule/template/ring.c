@@ -96,8 +96,12 @@ static bool run(Sketch *s, Err *err)
 	if (!find_ring(d, &r) || !tiled_read(s, r.maker, &x) || !tiled_read(s, r.window, &y) || lanes < 2 ||
 		!covers(s, &r, &y, &x) || y.n != 4 || x.n != 4 || y.out[TILE_ROWS].extent < 2)
 		return sketch_loops(s);
+	int64_t all = y.axis[1].extent;
+	bool parts = all % lanes == 0 && all > lanes;
+	if (s->target->threads > 1 && !parts && y.axis[0].extent == 1)
+		return sketch_loops(s); /* threads would share the rows that a ring keeps */
 	sketch_group(s);
-	int64_t part = choose_channels(s, &y, lanes), all = y.axis[1].extent;
+	int64_t part = choose_channels(s, &y, lanes);
 	x.axis[1].extent = x.out[1].extent = part;
 	Tile to = conv_tile(s, r.window, &y, lanes, NULL), by = conv_tile(s, r.maker, &x, lanes, "ring");
 	const int order[] = { 0, TILE_ROWS, 1, 3 };
