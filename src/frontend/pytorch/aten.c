@@ -2,7 +2,7 @@
  * Calls of operators: the row that a name and its arguments fit, the arguments as rows read them, results. A result of
  * an in-place form goes into the cell of its first argument.
  */
-#include "frontend/pytorch/aten.h"
+#include "frontend/pytorch/quant.h"
 
 #include "op/element.h"
 
@@ -13,8 +13,8 @@
 const AtenRow *const torch_rows[] = { torch_unary_rows, torch_binary_rows, torch_logic_rows, torch_reduce_rows,
 	torch_move_rows, torch_join_rows, torch_fill_rows, torch_index_rows, torch_matmul_rows, torch_window_rows,
 	torch_norm_rows, torch_resize_rows, torch_recurrent_rows, torch_attention_rows, torch_loss_rows, torch_scatter_rows,
-	torch_vision_rows, torch_sort_rows, torch_pool_rows, torch_scalar_rows, torch_list_rows,
-	torch_control_rows, NULL };
+	torch_vision_rows, torch_sort_rows, torch_pool_rows, torch_scalar_rows, torch_list_rows, torch_control_rows,
+	torch_quant_rows, NULL };
 
 /* ---- rows by name */
 
@@ -250,7 +250,14 @@ bool aten_call(Visit *v, const char *name, const AtenIn *in, TorchValue *out)
 				n->row = r;
 				if ((exact && (form == NULL || name[len] == 0 || strcmp(form, name + len) != 0)) || !match(n, in))
 					continue;
-				return run(n, *l, name, inplace, out);
+				bool quant = torch_has_quant(in), done = false;
+				if (quant && (!torch_call_quant(v, *l, name, inplace, in, out, &done) || done))
+					return node_ok(v);
+				if (!run(n, *l, name, inplace, out))
+					return false;
+				if (quant)
+					torch_keep_quant(v, *l, in, *out);
+				return node_ok(v);
 			}
 	if (!named)
 		node_fail(v, ERR_UNSUPPORTED, "the operator is not supported");

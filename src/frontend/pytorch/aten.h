@@ -107,6 +107,6 @@ extern const AtenRow torch_unary_rows[], torch_binary_rows[], torch_logic_rows[]
 	torch_move_rows[], torch_join_rows[], torch_fill_rows[], torch_index_rows[], torch_matmul_rows[],
 	torch_window_rows[], torch_norm_rows[], torch_resize_rows[], torch_recurrent_rows[], torch_attention_rows[],
 	torch_loss_rows[], torch_scatter_rows[], torch_scalar_rows[], torch_list_rows[], torch_vision_rows[],
-	torch_sort_rows[], torch_pool_rows[], torch_control_rows[];
+	torch_sort_rows[], torch_pool_rows[], torch_control_rows[], torch_quant_rows[];
 
 #endif

@@ -1,6 +1,7 @@
 /* Sides of conditions; choice.h says what they are. */
 #include "frontend/pytorch/choice.h"
 #include "frontend/pytorch/pytorch.h"
+#include "frontend/pytorch/quant.h"
 
 #include "op/element.h"
 
@@ -202,12 +203,17 @@ static TorchValue choose_tensors(Visit *v, const Sides *s, TorchValue a, TorchVa
 	const Item *p = torch_item(v, a.tensor), *q = torch_item(v, b.tensor);
 	if (!shape_eq(p->shape, q->shape) || !dtype_eq(p->type, q->type) || p->kind != q->kind)
 		return lost(v, s, described(v, a), described(v, b));
+	const TorchQuant *qa = torch_quant(a.tensor), *qb = torch_quant(b.tensor);
+	if (qa != qb && (qa == NULL || qb == NULL || qa->scales != NULL || qb->scales != NULL || qa->scale != qb->scale ||
+						qa->zero != qb->zero))
+		return lost(v, s, "a tensor of one scale", "one of another");
 	const TorchTensor *ra = torch_root(a.tensor), *rb = torch_root(b.tensor);
 	int y = node_where(v, s->when, torch_value(v, a.tensor), torch_value(v, b.tensor));
 	bool old_a = ra->born <= s->born, old_b = rb->born <= s->born;
 	/* A tensor of before is in two variables: a write to one of them is not seen in the other. */
 	TorchValue out = old_a ? torch_copy_of(v, a.tensor, y) : old_b ? torch_copy_of(v, b.tensor, y) : torch_of(v, y);
 	out.tensor->fixed = old_a && old_b;
+	out.tensor->quant = qa;
 	out.tensor->dense = torch_is_dense(v, a.tensor) && torch_is_dense(v, b.tensor);
 	return out;
 }

@@ -59,11 +59,31 @@ static const ScriptItem *class_of(Locals *c, const TorchObject *o)
 	return script_find(c->s, o->class, &c->v->im->err);
 }
 
+/* An object of a file whose class says how it takes its state; what the file holds was there before all sides. */
+static bool set_state(Locals *c, TorchObject *o)
+{
+	Program *p = c->s->program;
+	const ScriptItem *f = script_method(class_of(c, o), "__setstate__");
+	struct Sides *sides = p->sides;
+	TorchValue at[2] = { { .kind = TORCH_OBJECT, .object = o }, { .kind = TORCH_TUPLE, .list = o->given } }, none;
+	static const char *const names[2] = { NULL, NULL };
+	if (f == NULL)
+		return true;
+	o->given = NULL;
+	p->sides = NULL;
+	sides_old(at[1]);
+	bool ok = script_call(c->s, c->v, f, o->path, &(AtenIn){ at, names, 2 }, &none);
+	p->sides = sides;
+	return ok;
+}
+
 static bool attribute(Locals *c, int line, TorchValue of, const char *name, TorchValue *out)
 {
 	Arena *a = c->s->program->arena;
 	if (of.kind != TORCH_OBJECT)
 		return run_refuse(c, line, "a %s has no attribute '%.60s'", torch_kind_name(of.kind), name);
+	if (of.object->given != NULL && !set_state(c, of.object))
+		return false;
 	TorchValue *x = torch_find(of.object->state, name);
 	if (x != NULL) {
 		bool object = x->kind == TORCH_OBJECT && x->object->path[0] == 0;

@@ -3,6 +3,7 @@
  * file's size.
  */
 #include "frontend/pytorch/pickle.h"
+#include "frontend/pytorch/quant.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -113,10 +114,11 @@ static const char *line(Pickle *p)
 static bool is_known(const char *name)
 {
 	static const char *const known[] = { "collections OrderedDict", "torch._utils _rebuild_tensor_v2",
-		"torch._utils _rebuild_parameter", "torch._tensor _rebuild_from_type_v2", "torch Size", "torch device",
-		"torch.jit._pickle build_intlist", "torch.jit._pickle build_doublelist", "torch.jit._pickle build_boollist",
-		"torch.jit._pickle build_tensorlist", "torch.jit._pickle restore_type_tag", "torch.storage UntypedStorage",
-		"torch.nn.parameter Parameter", "torch Tensor", "torch.serialization _get_layout" };
+		"torch._utils _rebuild_qtensor", "torch._utils _rebuild_parameter", "torch._tensor _rebuild_from_type_v2",
+		"torch Size", "torch device", "torch.jit._pickle build_intlist", "torch.jit._pickle build_doublelist",
+		"torch.jit._pickle build_boollist", "torch.jit._pickle build_tensorlist", "torch.jit._pickle restore_type_tag",
+		"torch.storage UntypedStorage", "torch.nn.parameter Parameter", "torch Tensor",
+		"torch.serialization _get_layout" };
 	for (size_t k = 0; k < sizeof known / sizeof *known; k++)
 		if (strcmp(known[k], name) == 0)
 			return true;
@@ -144,7 +146,8 @@ static const struct {
 } storages[] = { { "Float", { DT_FLOAT, 32, 1 } }, { "Double", { DT_FLOAT, 64, 1 } }, { "Half", { DT_FLOAT, 16, 1 } },
 	{ "BFloat16", { DT_BFLOAT, 16, 1 } }, { "Long", { DT_INT, 64, 1 } }, { "Int", { DT_INT, 32, 1 } },
 	{ "Short", { DT_INT, 16, 1 } }, { "Char", { DT_INT, 8, 1 } }, { "Byte", { DT_UINT, 8, 1 } },
-	{ "Bool", { DT_BOOL, 8, 1 } } };
+	{ "Bool", { DT_BOOL, 8, 1 } }, { "QInt8", { DT_INT, 8, 1 } }, { "QUInt8", { DT_UINT, 8, 1 } },
+	{ "QInt32", { DT_INT, 32, 1 } } };
 
 /* ('storage', torch FloatStorage, '0', 'cpu', 440): a tensor of all its elements, without a shape. */
 static bool persistent(Pickle *p, TorchValue id)
@@ -228,6 +231,33 @@ static bool rebuild_tensor(Pickle *p, const TorchList *arg)
 	return push(p, (TorchValue){ .kind = TORCH_TENSOR, .tensor = torch_saved(p->a, &p->storage, s) });
 }
 
+/* (storage, offset, size, stride, (torch per_tensor_affine, scale, zero) or (.., scales, zeros, axis), ..) */
+static bool rebuild_quantised(Pickle *p, const TorchList *arg)
+{
+	const TorchList *how = arg->n > 4 && arg->at[4].kind == TORCH_TUPLE ? arg->at[4].list : NULL;
+	TorchQuant *q = arena_new_of(p->a, TorchQuant);
+	bool all = how != NULL && how->n == 3 && how->at[1].kind == TORCH_FLOAT && how->at[2].kind == TORCH_INT;
+	bool each = how != NULL && how->n == 4 && how->at[1].kind == TORCH_TENSOR && how->at[2].kind == TORCH_TENSOR &&
+	            how->at[3].kind == TORCH_INT && how->at[3].i >= 0 && how->at[3].i < DAG_MAX_RANK;
+	if (!all && !each)
+		return fail(
+			p->err, ERR_UNSUPPORTED, NULL, "%.80s has a quantised tensor without scales that dlc reads", p->name);
+	if (!rebuild_tensor(p, arg))
+		return false;
+	TorchTensor *t = p->stack.at[p->stack.n - 1].tensor;
+	*q = all ? (TorchQuant){ .scale = how->at[1].f, .zero = how->at[2].i }
+	         : (TorchQuant){
+				   .scale = 1, .scales = how->at[1].tensor, .zeros = how->at[2].tensor, .axis = (int)how->at[3].i
+			   };
+	const TorchSaved *one = each ? q->scales->saved : NULL, *two = each ? q->zeros->saved : NULL;
+	if (each && (one == NULL || two == NULL || q->axis >= t->saved->shape.rank || one->shape.rank != 1 ||
+					two->shape.rank != 1 || one->shape.dim[0] != t->saved->shape.dim[q->axis] ||
+					two->shape.dim[0] != one->shape.dim[0]))
+		return bad(p, "a quantised tensor's scales do not fit it");
+	t->quant = q;
+	return true;
+}
+
 /* A call, read as what it makes. */
 static bool reduce(Pickle *p)
 {
@@ -240,6 +270,8 @@ static bool reduce(Pickle *p)
 	const char *name = strchr(fn.text, ' ') + 1;
 	if (strcmp(fn.text, "torch._utils _rebuild_tensor_v2") == 0)
 		return rebuild_tensor(p, in);
+	if (strcmp(fn.text, "torch._utils _rebuild_qtensor") == 0)
+		return rebuild_quantised(p, in);
 	if (strcmp(name, "OrderedDict") == 0)
 		return push(p, torch_list(p->a, TORCH_DICT));
 	if (strcmp(name, "_rebuild_from_type_v2") == 0 && in->n >= 3 && in->at[2].kind == TORCH_TUPLE)
@@ -261,8 +293,14 @@ static bool build(Pickle *p)
 	x = p->stack.at[p->stack.n - 1];
 	if (x.kind == TORCH_OBJECT && state.kind == TORCH_DICT)
 		x.object->state = state.list;
-	else if (x.kind == TORCH_OBJECT) /* what __getstate__ of a script gave */
-		x.object->state = (TorchList *)torch_list(p->a, TORCH_DICT).list;
+	else if (x.kind == TORCH_OBJECT) { /* what __getstate__ of a script gave */
+		x.object->state = torch_list(p->a, TORCH_DICT).list;
+		x.object->given = torch_list(p->a, TORCH_LIST).list;
+		if (state.kind == TORCH_TUPLE || state.kind == TORCH_LIST)
+			*x.object->given = *state.list;
+		else
+			torch_push(p->a, x.object->given, state);
+	}
 	return true;
 }
 

@@ -42,8 +42,9 @@ struct TorchTensor {
 	bool dense;          /* PyTorch's strides are row-major, too; false: elements lie in an order that is not known */
 	bool number;         /* a constant that tracing made of a number: it counts as one where types are chosen */
 	int *retype;         /* an input whose type the file does not tell: set to 1 where an index is needed */
-	bool fixed;          /* one of two tensors, as a condition says: a write to it is refused */
-	unsigned born;       /* of choice.h, as the next one */
+	const TorchQuant *quant; /* of quant.h: elements are codes; NULL: they are numbers */
+	bool fixed;              /* one of two tensors, as a condition says: a write to it is refused */
+	unsigned born;           /* of choice.h, as the next one */
 	const void *noted;
 };
 

@@ -12,6 +12,7 @@ typedef struct Archive Archive;
 typedef struct TorchTensor TorchTensor;
 typedef struct TorchList TorchList;
 typedef struct TorchObject TorchObject;
+typedef struct TorchQuant TorchQuant;
 typedef struct ScriptItem ScriptItem;
 
 typedef enum {
@@ -61,6 +62,7 @@ struct TorchObject {
 	const char *class; /* "__torch__.torch.nn.modules.conv.Conv2d" */
 	const char *path;  /* where it is in the model: "layer1.0.conv1" */
 	TorchList *state;  /* pairs of name and value */
+	TorchList *given;  /* in a file: what __setstate__ of its class takes; NULL: it has been called, or there is none */
 };
 
 TorchValue torch_none(void);
