@@ -1,4 +1,5 @@
 /* Keras: configurations against the Dags that they become, refusals, real and damaged files. */
+#include "archive_bytes.h"
 #include "evaluate.h"
 #include "folder.h"
 #include "keras_config.h"
@@ -243,6 +244,125 @@ START_TEST(old_weights_are_turned)
 }
 END_TEST
 
+/* ---- files of weights */
+
+enum { KERAS_H5 = 6320, KERNEL_AT = 4000 };
+#define PART(at, bytes) { at, sizeof bytes - 1, bytes },
+static const struct {
+	size_t at, n;
+	const char *bytes;
+} parts[] = {
+#include "keras_h5.inc"
+};
+
+/* A model of a dense layer; element 0 of its kernel is `first`, the others -2, 3, 4, -5, 6, the bias 0.5, -0.25. */
+static const char *write_h5(Arena *a, const char *name, int first)
+{
+	char *at = arena_alloc(a, KERAS_H5);
+	for (int k = 0; k < LEN(parts); k++)
+		memcpy(at + parts[k].at, parts[k].bytes, parts[k].n);
+	memcpy(at + KERNEL_AT, &first, sizeof first);
+	const char *path = in_folder(a, name);
+	FILE *f = fopen(path, "wb");
+	ck_assert(f != NULL && fwrite(at, KERAS_H5, 1, f) == 1 && fclose(f) == 0);
+	return path;
+}
+
+static const char *write_text(Arena *a, const char *name, const char *text)
+{
+	const char *path = in_folder(a, name);
+	FILE *f = fopen(path, "wb");
+	ck_assert(f != NULL && fputs(text, f) >= 0 && fclose(f) == 0);
+	return path;
+}
+
+/* False: this build has no libhdf5. */
+static bool loads(Arena *a, const char *path, const char *weights, Dag **d, Err *err)
+{
+	*err = (Err){ 0 };
+	*d = frontend_load(a, path, &(ModelArgs){ .weights = weights }, err);
+	if (strstr(err->text, "this build of dlc has no lib") == NULL)
+		return true;
+	suite_skip("HDF5", "built without libhdf5");
+	return false;
+}
+
+static void check_result(Arena *a, const Dag *d, float first)
+{
+	static const float x[] = { 1, 2, -1 };
+	Err err = { 0 };
+	void **out = evaluate(a, d, (const void *const[]){ x }, &err);
+	ck_assert_msg(out != NULL, "%s", err.text);
+	const float *y = out[0];
+	ck_assert_float_eq(y[0], first * x[0] + 3 * x[1] - 5 * x[2] + 0.5f);
+	ck_assert_float_eq(y[1], -2 * x[0] + 4 * x[1] + 6 * x[2] - 0.25f);
+}
+
+/* Weights of other types than f32; those of another file in place of the model's own. */
+START_TEST(weights_of_another_file)
+{
+	Arena *a = arena_new();
+	Err err;
+	Dag *d;
+	const char *model = write_h5(a, "m.h5", 1), *other = write_h5(a, "other.h5", 7);
+	if (loads(a, model, NULL, &d, &err)) {
+		ck_assert_msg(d != NULL, "%s", err.text);
+		check_result(a, d, 1);
+		ck_assert(loads(a, model, other, &d, &err));
+		ck_assert_msg(d != NULL, "%s", err.text);
+		check_result(a, d, 7);
+		const char *json = write_text(a, "n.json",
+			MODEL("{\"class_name\":\"Dense\",\"config\":{\"name\":\"d\",\"units\":2,"
+				  "\"batch_input_shape\":[1,3]}}"));
+		ck_assert(loads(a, json, other, &d, &err));
+		ck_assert_msg(d != NULL, "%s", err.text);
+		check_result(a, d, 7);
+	}
+	arena_free(a);
+}
+END_TEST
+
+static const struct {
+	const char *model, *why;
+} strangers[] = {
+	{ MODEL(INPUT("[1,3]") NAMED("Dense", "d", ",\"units\":4")), "has the shape 3x2 in the file, but 3x4 is needed" },
+	{ MODEL(INPUT("[1,3]") NAMED("Dense", "d", ",\"units\":2,\"use_bias\":false")), "has 2 weights in the file" },
+	{ MODEL(INPUT("[1,3]") NAMED("Dense", "d", ",\"units\":2") NAMED("Dense", "e", ",\"units\":2")),
+		"has no weights for layer 'e'" },
+	{ MODEL(INPUT("[1,3]") NAMED("Flatten", "f", "")), "has weights for layer 'd', which the network lacks" },
+};
+
+START_TEST(weights_of_another_network_are_refused)
+{
+	Arena *a = arena_new();
+	Err err;
+	Dag *d;
+	const char *json = write_text(a, "m.json", strangers[_i].model), *weights = write_h5(a, "w.h5", 1);
+	if (loads(a, json, weights, &d, &err)) {
+		ck_assert_ptr_null(d);
+		ck_assert_msg(strstr(err.text, strangers[_i].why) != NULL, "%s: %s", err.place, err.text);
+		ck_assert(loads(a, write_h5(a, "m.h5", 1), json, &d, &err));
+		ck_assert_ptr_null(d);
+		ck_assert_str_eq(err.text, "is no HDF5 file, as Keras writes weights");
+	}
+	arena_free(a);
+}
+END_TEST
+
+START_TEST(archives_without_weights_are_refused)
+{
+	static const Entry entries[] = { { "metadata.json", "{\"keras_version\":\"3.15.1\"}", 0, 0, 0, 0 },
+		{ "config.json", MODEL(X), 0, 0, 0, 0 } };
+	Arena *a = arena_new();
+	Err err = { 0 };
+	ck_assert_ptr_null(frontend_load_bytes(a, "m.keras", make_archive(a, entries, LEN(entries)), NULL, &err));
+	ck_assert_msg(strstr(err.text, "is an archive without model.weights.h5") != NULL ||
+					  strstr(err.text, "this build of dlc has no lib") != NULL,
+		"%s", err.text);
+	arena_free(a);
+}
+END_TEST
+
 /* ---- real files */
 
 static const char *shared(Arena *a, const char *name)
@@ -418,6 +538,9 @@ int main(void)
 	tcase_add_loop_test(tc, configurations_are_refused, 0, LEN(refused));
 	tcase_add_test(tc, shared_layers_share_weights);
 	tcase_add_test(tc, old_weights_are_turned);
+	tcase_add_test(tc, weights_of_another_file);
+	tcase_add_loop_test(tc, weights_of_another_network_are_refused, 0, LEN(strangers));
+	tcase_add_test(tc, archives_without_weights_are_refused);
 	tcase_add_loop_test(tc, networks_give_keras_results, 0, LEN(networks));
 	tcase_add_test(tc, old_network_gives_keras_results);
 	tcase_add_test(tc, layers_are_documented);

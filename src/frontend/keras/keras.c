@@ -48,7 +48,8 @@ static bool is_config(Bytes b)
 
 static FormatMatch recognise(Bytes file)
 {
-	if (is_hdf5(file) || (is_archive(file) && holds(file, "model.weights.") && holds(file, "config.json")))
+	bool beside = holds(file, "model.weights.") || holds(file, "metadata.json");
+	if (is_hdf5(file) || (is_archive(file) && beside && holds(file, "config.json")))
 		return FORMAT_SURE;
 	return is_config(file) ? FORMAT_SURE : FORMAT_NO;
 }
@@ -123,7 +124,9 @@ static bool open_archive(Arena *a, KerasFile *f, Bytes file, Err *err)
 	if (config < 0)
 		return fail(err, ERR_INPUT, f->path, "is an archive without config.json");
 	if (weights < 0)
-		return fail(err, ERR_UNSUPPORTED, f->path, "has its weights in another form than model.weights.h5");
+		return fail(err, ERR_INPUT, f->path,
+			"is an archive without model.weights.h5, where Keras keeps weights: save the model again, or name its "
+			"config.json, taken out, and a file of weights");
 	if (meta >= 0) {
 		Err ignored = { 0 };
 		if (!archive_read(z, (size_t)meta, &about, err))
