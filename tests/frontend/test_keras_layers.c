@@ -74,6 +74,14 @@ static const struct {
 		GRAPH(
 			EMBEDDED MEMBER("Attention", "y", "", "[[[\"e\",0,0,{\"return_attention_scores\":true}],[\"e\",0,0,{}]]]"),
 			"[[\"x\",0,0]]", "[[\"y\",0,0],[\"y\",0,1]]") },
+	/* masks of values that are joined, along the steps and along the elements */
+	{ FROM_X(EMBEDDED MEMBER("Concatenate", "c", ",\"axis\":1", "[[[\"e\",0,0,{}],[\"e\",0,0,{}]]]")
+			  MEMBER("GlobalAveragePooling1D", "y", "", "[[[\"c\",0,0,{}]]]")),
+		FROM_X(EMBEDDED MEMBER("GlobalAveragePooling1D", "y", "", "[[[\"e\",0,0,{}]]]")) },
+	{ FROM_X(EMBEDDED MEMBER("Concatenate", "c", ",\"axis\":-1", "[[[\"e\",0,0,{}],[\"e\",0,0,{}]]]")
+			  MEMBER("GlobalAveragePooling1D", "y", "", "[[[\"c\",0,0,{}]]]")),
+		FROM_X(EMBEDDED MEMBER("GlobalAveragePooling1D", "g", "", "[[[\"e\",0,0,{}]]]")
+				MEMBER("Concatenate", "y", "", "[[[\"g\",0,0,{}],[\"g\",0,0,{}]]]")) },
 	/* two dimensions that attend are one */
 	{ FROM_X(INPUT("[2,2,3,4]") MEMBER("MultiHeadAttention", "y", HEADS, "[[[\"x\",0,0,{\"value\":[\"x\",0,0]}]]]")),
 		FROM_X(INPUT("[2,2,3,4]") MEMBER("Reshape", "r", ",\"target_shape\":[6,4]", "[[[\"x\",0,0,{}]]]")

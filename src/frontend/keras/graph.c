@@ -307,43 +307,6 @@ static bool add_distributed(Builder *b, KerasLayer *l, const Use *u)
 						   .nout = 1 });
 }
 
-/* A node that computes a mask: that of a layer, or that of all its inputs. */
-static bool add_mask(Builder *b, const char *op, const KerasCall *call, const char *base, const TextList *in)
-{
-	const char **out = arena_array(b->arena, const char *, 1);
-	out[0] = arena_printf(b->arena, "%s/mask", base);
-	NodeDef n = { .name = out[0], .op = op, .domain = "mask", .in = in->at, .nin = in->n, .out = out, .nout = 1 };
-	n.source = call;
-	keras_set_attrs(b->arena, call->settings, false, &n);
-	set_mask(b, base, out[0]);
-	return add_node(b, &n);
-}
-
-/* The mask of a call's result. Layers that join others keep one where all of their inputs have it. */
-static bool pass_mask(Builder *b, const KerasLayer *l, const Use *u, const KerasCall *call)
-{
-	TextList masks = { 0 };
-	bool same = true;
-	if (keras_makes_mask(l))
-		return add_mask(b, "of", call, u->base, &u->in);
-	if (!keras_keeps_mask(l))
-		return true;
-	bool first = keras_reads_mask(l) || keras_scores_mask(l);
-	for (size_t k = 0; k < (first && u->in.n > 1 ? 1 : u->in.n); k++) {
-		const char *mask = mask_of(b, u->in.at[k]);
-		if (mask == NULL)
-			return true;
-		vec_push(b->arena, &masks, mask);
-		same &= strcmp(mask, masks.at[0]) == 0;
-	}
-	if (masks.n > 0 && !same && strcmp(l->op, "Concatenate") == 0)
-		return json_fail(l->json, b->err, "the layer '%.60s' joins values with unequal masks", l->name);
-	if (masks.n > 0 && !same)
-		return add_mask(b, "both", call, u->base, &masks);
-	set_mask(b, u->base, masks.n > 0 ? masks.at[0] : NULL);
-	return true;
-}
-
 /* The masks of the first `most` inputs as inputs behind all others: which one each has; NULL: none has one. */
 static const int *add_masks(Builder *b, const Use *u, size_t most, NodeDef *n)
 {
@@ -358,6 +321,58 @@ static const int *add_masks(Builder *b, const Use *u, size_t most, NodeDef *n)
 	}
 	n->in = in;
 	return n->nin > u->in.n ? at : NULL;
+}
+
+/* A node that computes a mask, of a call's settings. */
+static bool add_mask(Builder *b, const char *op, const KerasCall *call, const char *base, NodeDef n)
+{
+	const char **out = arena_array(b->arena, const char *, 1);
+	out[0] = arena_printf(b->arena, "%s/mask", base);
+	n.name = out[0];
+	n.op = op;
+	n.domain = "mask";
+	n.out = out;
+	n.nout = 1;
+	n.source = call;
+	keras_set_attrs(b->arena, call->settings, false, &n);
+	set_mask(b, base, out[0]);
+	return add_node(b, &n);
+}
+
+/*
+ * The mask of a call's result. Of layers that join others, those of version 3 have one where all of their inputs have:
+ * where any of these counts; those of version 2, where all count that there are.
+ */
+static bool pass_mask(Builder *b, const KerasLayer *l, const Use *u, const KerasCall *call)
+{
+	TextList masks = { 0 };
+	bool same = true, later = b->file->version >= 3;
+	NodeDef n = { .in = u->in.at, .nin = u->in.n };
+	if (keras_makes_mask(l))
+		return add_mask(b, "of", call, u->base, n);
+	if (!keras_keeps_mask(l))
+		return true;
+	size_t most = (keras_reads_mask(l) || keras_scores_mask(l)) && u->in.n > 1 ? 1 : u->in.n;
+	for (size_t k = 0; k < most; k++) {
+		const char *mask = mask_of(b, u->in.at[k]);
+		if (mask == NULL)
+			continue;
+		vec_push(b->arena, &masks, mask);
+		same &= strcmp(mask, masks.at[0]) == 0;
+	}
+	if (masks.n > 0 && strcmp(l->op, "Concatenate") == 0) {
+		KerasCall *joined = arena_copy(b->arena, call, sizeof *call);
+		joined->mask = add_masks(b, u, u->in.n, &n);
+		return add_mask(b, "joined", joined, u->base, n);
+	}
+	if (masks.n == 0 || (later && masks.n < most))
+		return true;
+	n.in = masks.at;
+	n.nin = masks.n;
+	if (!same)
+		return add_mask(b, later ? "either" : "both", call, u->base, n);
+	set_mask(b, u->base, masks.at[0]);
+	return true;
 }
 
 static bool add_call(Builder *b, KerasLayer *l, const Use *u)
@@ -391,12 +406,13 @@ static bool add_call(Builder *b, KerasLayer *l, const Use *u)
 		n.op = op != NULL ? op : function;
 		call->settings = settings;
 	}
-	if (!b->explicit && u->in.n > 0)
+	/* Also version 3 writes none that attention reads. */
+	if (u->in.n > 0 && (!b->explicit || keras_scores_mask(l)))
 		call->mask = add_masks(b, u, keras_scores_mask(l) ? u->in.n : keras_reads_mask(l), &n);
 	n.out = results_of(a, u->base, u->results);
 	n.nout = (size_t)u->results;
 	keras_set_attrs(a, call->settings, strcmp(n.domain, "ops") == 0, &n);
-	return (b->explicit || pass_mask(b, l, u, call)) && add_node(b, &n);
+	return pass_mask(b, l, u, call) && add_node(b, &n);
 }
 
 static bool add_member(Builder *b, const Reader *r, const Member *m, const char *prefix)

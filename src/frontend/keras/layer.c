@@ -88,8 +88,7 @@ static bool is_function(const Json *json, const Json *config, const char *module
 		return strncmp(module, "keras.src.ops", 13) == 0 || strncmp(module, "keras.ops", 9) == 0;
 	const Json *calls = json_find(json, "inbound_nodes");
 	return calls != NULL && calls->kind == JV_ARRAY && calls->list.n > 0 && calls->list.at[0]->kind == JV_OBJECT &&
-	       json_find(config, "trainable") == NULL &&
-	       strcmp(class, "InputLayer") != 0;
+	       json_find(config, "trainable") == NULL && strcmp(class, "InputLayer") != 0;
 }
 
 static const char *text_in(const Json *object, const char *key)
@@ -118,8 +117,8 @@ static bool check_kind(const Json *config, const char *class, Err *err)
 		return json_fail(config, err,
 			"the layer of class '%.60s' has weights of LoRA (enable_lora): save a model that has them merged", class);
 	if (policy != NULL && strncmp(policy, "Quantized", 9) == 0)
-		return json_fail(config, err,
-			"the layer of class '%.60s' is quantised (model.quantize): save the model before that", class);
+		return json_fail(
+			config, err, "the layer of class '%.60s' is quantised (model.quantize): save the model before that", class);
 	return true;
 }
 
@@ -150,6 +149,8 @@ KerasLayer *keras_layer(Arena *a, KerasFile *f, const Json *json, int depth, Err
 	if (!check_kind(config, class, err))
 		return NULL;
 	class = without_package(class);
+	if (strcmp(class, "GroupedQueryAttention") == 0) /* its name in code, which .h5 files have */
+		class = "GroupQueryAttention";
 	KerasLayer *l = arena_new_of(a, KerasLayer);
 	const char *name = text_in(json, "name"), *inner = text_in(config, "name");
 	const Json *trainable = json_find(config, "trainable");

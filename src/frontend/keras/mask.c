@@ -1,11 +1,13 @@
 /*
- * Masks: which steps of a sequence count. Functional models of version 3 have them as arguments of calls; elsewhere a
+ * Masks: which steps of a sequence count. Functional models of version 3 have most as arguments of calls; elsewhere a
  * value carries its mask from layer to layer, as Keras says: some layers make one, some keep it, some read it, the
  * others drop it. Here it becomes an input of the calls that read it.
  */
 #include "frontend/keras/mask.h"
 
 #include <string.h>
+
+enum { LEN_PARTS = 64 };
 
 static bool is_one_of(const char *const *names, const KerasLayer *l)
 {
@@ -37,7 +39,8 @@ bool keras_reads_mask(const KerasLayer *l)
 
 bool keras_scores_mask(const KerasLayer *l)
 {
-	static const char *const names[] = { "MultiHeadAttention", "Attention", "AdditiveAttention", "Softmax", NULL };
+	static const char *const names[] = { "MultiHeadAttention", "GroupQueryAttention", "Attention", "AdditiveAttention",
+		"Softmax", NULL };
 	return is_one_of(names, l);
 }
 
@@ -95,13 +98,40 @@ static void import_mask_of(Visit *v)
 		node_set(v, 0, masking ? some_differ(v, x, mask_value(v), false) : keras_not_equal(v, x, 0));
 }
 
-/* Both masks. */
+/* What all masks leave, or any of them. */
 static void import_both(Visit *v)
 {
+	bool either = strcmp(v->node->op, "either") == 0;
 	int y = keras_value(v, 0);
 	for (int k = 1; k < node_nin(v); k++)
-		y = node_call2(v, OP_bit_and, y, keras_value(v, k));
+		y = node_call2(v, either ? OP_bit_or : OP_bit_and, y, keras_value(v, k));
 	node_set(v, 0, y);
+}
+
+/* The inputs of a Concatenate, then their masks, which are joined as they are; those without one count whole. */
+static void import_joined(Visit *v)
+{
+	int values = node_nin(v), part[LEN_PARTS], rank = node_need(v, 0)->shape.rank;
+	for (int k = 0; k < values; k++)
+		values = keras_mask_of(v, k) >= 0 && keras_mask_of(v, k) < values ? keras_mask_of(v, k) : values;
+	int axis = node_axis(v, node_attr_int(v, "axis", -1), rank);
+	if (node_ok(v) && (values > LEN_PARTS || rank < 3))
+		node_fail(v, ERR_UNSUPPORTED, "the mask of its %d inputs of %d dimensions is not supported", values, rank);
+	for (int k = 0; k < values && node_ok(v); k++) {
+		int at = keras_mask_of(v, k), m = at >= 0 ? keras_value(v, at) : node_number(v, BOOL, 1);
+		Shape s = node_val(v, keras_value(v, k))->shape, steps = s;
+		for (int d = 2; d < s.rank; d++)
+			steps.dim[d] = 1;
+		if (at >= 0 && node_ok(v) && node_val(v, m)->shape.rank == 2)
+			m = node_reshape(v, m, steps);
+		part[k] = node_cast(v, node_expand(v, m, s), F32);
+	}
+	if (!node_ok(v))
+		return;
+	int64_t last = rank - 1;
+	int y = node_concat(v, part, values, axis);
+	y = node_reduce(v, keras_file(v)->version >= 3 ? OP_reduce_max : OP_reduce_min, y, &last, 1, false);
+	node_set(v, 0, node_cast(v, y, BOOL));
 }
 
 int keras_mask_of(const Visit *v, int input)
@@ -135,5 +165,7 @@ const NodeRow keras_mask_rows[] = {
 	{ "Masking", 0, "", import_masking },
 	{ "mask::of", 0, "*", import_mask_of },
 	{ "mask::both", 0, "*", import_both },
+	{ "mask::either", 0, "*", import_both },
+	{ "mask::joined", 0, "*", import_joined },
 	{ NULL, 0, NULL, NULL },
 };

@@ -484,8 +484,15 @@ static void import_like(Visit *v)
 	else if (full)
 		value = given->kind == JV_INT ? (double)given->i : given->real;
 	if (node_ok(v))
-		node_set(v, 0,
-			node_expand(v, node_number(v, keras_type_or(v, node_val(v, x)->type), value), node_val(v, x)->shape));
+		node_set(
+			v, 0, node_expand(v, node_number(v, keras_type_or(v, node_val(v, x)->type), value), node_val(v, x)->shape));
+}
+
+/* As it is, or in another type. */
+static void import_convert(Visit *v)
+{
+	int x = keras_value(v, 0);
+	node_set(v, 0, node_cast(v, x, keras_type_or(v, node_val(v, x)->type)));
 }
 
 static void import_one_hot(Visit *v)
@@ -539,6 +546,7 @@ const NodeRow keras_function_rows[] = {
 	{ "ops::ZerosLike", 0, "dtype", import_like },
 	{ "ops::OnesLike", 0, "dtype", import_like },
 	{ "ops::FullLike", 0, "dtype", import_like },
+	{ "ops::ConvertToTensor", 0, "dtype sparse ragged", import_convert },
 	{ "ops::OneHot", 0, "", import_one_hot },
 	{ "ops::TopK", 0, "sorted", import_top_k },
 	{ NULL, 0, NULL, NULL },

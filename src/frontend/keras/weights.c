@@ -316,7 +316,8 @@ static bool find_layers(Arena *a, KerasFile *f, KerasLayer *m, const char *group
 		if (l->domain[0] != 0 || (!functional && strcmp(l->op, "InputLayer") == 0) ||
 			!json_str(l->json, "class_name", &class, err))
 			continue;
-		class = keras_snake(a, class);
+		/* Groups are called by the class's name in code. */
+		class = strcmp(class, "GroupQueryAttention") == 0 ? "grouped_query_attention" : keras_snake(a, class);
 		int at = names_find(classes, class);
 		if (at < 0) {
 			names_bind(classes, class, (int)times.n);
