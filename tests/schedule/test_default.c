@@ -31,7 +31,7 @@ static const struct {
 	{ "dag e\nin x: f32[1,1,9,9]\nconst w: f32[16,1,3,3]\ny: f32[1,16,7,7]:NCHW8c = conv(x, w)\nout y\n", NULL },
 	{ "dag f\nin x: f32[1,512,7,7]:NCHW8c\nconst w: f32[512,512,3,3]\ny: f32[1,512,7,7]:NCHW8c = conv(x, w) "
 	  "pads=[1,1,1,1]\nout y\n",
-		"prefetch v1.u wino.m m.o.o m.c 1\n" },
+		"prefetch v1.u wino.m m.o.o m.c.o 1\n" },
 	/* A recurrent network's inputs: a batch of one, whose steps are the rows. */
 	{ "dag k\nin x: f32[64,1,240]\nconst w: f32[256,240]\ny: f32[64,1,256] = dense(x, w)\nout y\n",
 		"prefetch c0.p dense n.w.o.o k.o 1\n" },

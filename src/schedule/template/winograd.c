@@ -170,6 +170,7 @@ static void choose_product(Sketch *s, const WinoConv *v, int64_t tiles, int64_t 
 	k->pixels = option[picked].tile.pixels;
 }
 
+/* Few sums make a short body, in which the loop's own instructions count. */
 static int64_t choose_unroll(Sketch *s, int64_t channels, int64_t sums)
 {
 	int64_t option[KNOB_OPTIONS];
@@ -177,7 +178,7 @@ static int64_t choose_unroll(Sketch *s, int64_t channels, int64_t sums)
 	for (int k = 0; k < all; k++)
 		if (channels % option[k] == 0)
 			option[n++] = option[k];
-	return sketch_number(s, "wino.unroll", option, n, 0);
+	return sketch_number(s, "wino.unroll", option, n, sums <= TMPL_WINO_FEW_SUMS && n > 1);
 }
 
 static Knobs ask_knobs(Sketch *s, const WinoConv *v, int64_t m, int64_t th, int64_t tw)
