@@ -19,8 +19,8 @@
  * A machine is now faster and now slower: other guests of its host come and go. So the default is measured CONTROLS
  * times first, and again behind each BLOCK of configs. A block counts if the default took its median time, within
  * --steady (default 0.1), before and behind it; else the block is measured again. Where none has counted for
- * PATIENCE_MS and half of the space is not measured yet, all times are forgotten and the space begins anew. With 0 all
- * blocks count.
+ * PATIENCE_MS and half of the space is not measured yet, all times are forgotten and the space begins anew; what an
+ * earlier run has measured stays, and the rest waits for the next run. With 0 all blocks count.
  * --run-with puts words before the worker's command, as in --run-with="chrt -f 10", where other work shares the
  * machine. docs/search.md has the form of the file.
  */
@@ -61,6 +61,7 @@ typedef struct Recorder {
 	double again, steady, best_ns; /* best_ns: 0: nothing has a time yet */
 	int blocks, refused, begun;    /* measured; of them, again; how often all began anew */
 	uint64_t counted_ns;           /* when a block counted last */
+	bool resumed;                  /* an earlier run has measured configs */
 } Recorder;
 
 static int die(const Err *e)
@@ -237,6 +238,7 @@ static bool take_over(Recorder *r, const char *path)
 		die(&err);
 	r->out = old;
 	for (int i = 0; i < old.n; i++) {
+		r->resumed |= old.run[i].times > 0 && i != old.first;
 		if (old.run[i].times > 0 && (r->best_ns == 0 || (double)old.run[i].median_ns < r->best_ns))
 			r->best_ns = (double)old.run[i].median_ns;
 		uint32_t before = r->row.index.n;
@@ -399,7 +401,7 @@ static bool begin_anew(Recorder *r)
 	int left = 0;
 	for (int i = 0; i < r->out.n; i++)
 		left += r->out.run[i].status == RUN_CANCELLED;
-	if (left * 2 < r->out.n)
+	if (r->resumed || left * 2 < r->out.n)
 		return false;
 	for (int i = 0; i < r->out.n; i++) {
 		RecordedRun *x = &r->out.run[i];
