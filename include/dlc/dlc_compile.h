@@ -6,8 +6,8 @@
 #error "include dlc/dlc.h"
 #endif
 
-/* How a task came by its schedule; as evidence the order is exact, stale, near, default. */
-typedef enum DlcHit { DLC_EXACT, DLC_NEAR, DLC_STALE, DLC_DEFAULT, DLC_HITS } DlcHit;
+/* How a task came by its schedule; as evidence the order is exact, stale, near, model, default. */
+typedef enum DlcHit { DLC_EXACT, DLC_NEAR, DLC_STALE, DLC_MODEL, DLC_DEFAULT, DLC_HITS } DlcHit;
 DLC_API const char *dlc_hit_name(DlcHit h); /* "exact" */
 
 /*
@@ -21,7 +21,11 @@ typedef struct DlcCompileOptions {
 	DlcTarget target;
 	DlcDatabase *const *database; /* their order does not matter */
 	int ndatabase;
-	const char *cost_model; /* NAME or NAME:FILE, ranks schedules that were not measured; NULL: analytic */
+	/*
+	 * NAME or NAME:FILE, ranks schedules that were not measured. NULL: analytic, and the learned model beside a
+	 * database or among the shipped logs chooses for Tasks without records.
+	 */
+	const char *cost_model;
 	int required;   /* 1: fails where a task has less than ... */
 	DlcHit require; /* ... this */
 	int unscheduled; /* the naive loops: the base line of comparisons */

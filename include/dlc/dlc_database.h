@@ -79,7 +79,7 @@ typedef struct DlcStats {
 } DlcStats;
 DLC_API DlcFault dlc_database_stats(DlcDatabase *d, DlcStats *out, DlcFailure *why);
 
-/* How well schedules of Tasks that were held out of training are told apart, by the estimate and by the model. */
+/* How well schedules of held-out Tasks are told apart, by the estimate and by the model. */
 typedef struct DlcModelScore {
 	const char *operation; /* "all" first */
 	int tasks, schedules;
@@ -90,19 +90,26 @@ typedef struct DlcModelPredictor {
 	const char *name, *meaning;
 	double gain; /* its share of what the model has made the error smaller by */
 } DlcModelPredictor;
+/* What a model gains on Tasks without records, by Tasks that were held out. One for each group of targets. */
+typedef struct DlcModelGain {
+	const char *arch;
+	int vector_bits, parallel, tasks, taken; /* parallel: several threads; taken: Tasks whose default is replaced */
+	double margin, gain, best; /* factors: above which it replaces, 0: never; what the model gains; the best */
+} DlcModelGain;
 /* A learned cost model, the file beside a database; the database's until the next call. */
 typedef struct DlcModelInfo {
 	const char *path, *kind;
-	char data[DLC_ID];  /* hash of the ids of the runs that it was trained on */
+	char data[DLC_ID]; /* hash of the ids of the runs that it was trained on */
 	int64_t trained_s, runs, schedules;
 	int tasks, targets, trees;
 	const DlcModelScore *score;
-	int nscore;
 	const DlcModelPredictor *predictor; /* the most important first */
-	int npredictor;
+	int nscore, npredictor;
 	int64_t replayed; /* dlc_database_train: schedules that were not remembered from an earlier training */
-	int current;      /* dlc_database_model: the database's runs are those, ... */
-	int64_t runs_now; /* ... and how many there are now */
+	int current;       /* dlc_database_model: the database's runs are those; ... */
+	int64_t runs_now;  /* ... how many there are now */
+	int epoch, nuntuned; /* epoch: of the code generator when it was trained */
+	const DlcModelGain *untuned;
 } DlcModelInfo;
 /* Learns from the records of all databases; the file lies beside d. kind: of targets, NULL: "cpu". out may be NULL. */
 DLC_API DlcFault dlc_database_train(DlcDatabase *d, DlcDatabase *const *more, int nmore, const char *kind,

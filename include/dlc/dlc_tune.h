@@ -46,7 +46,8 @@ typedef struct DlcTuneRequest {
 	DlcTarget target;
 	DlcDatabase *const *database; /* the first is written, all are read */
 	int ndatabase;
-	const char *cost_model; /* NAME or NAME:FILE, ranks schedules that were not measured; NULL: analytic */
+	/* NAME or NAME:FILE, ranks schedules that were not measured; NULL: analytic, and base lines as dlc_compile's. */
+	const char *cost_model;
 	const char *const *task; /* prefixes of ids; none: all tasks */
 	int ntask;
 	DlcLimit limit;

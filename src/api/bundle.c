@@ -22,6 +22,7 @@ struct DlcBundle {
 HIT(EXACT);
 HIT(NEAR);
 HIT(STALE);
+HIT(MODEL);
 HIT(DEFAULT);
 _Static_assert((int)DLC_HITS == (int)HIT_COUNT, "all hit classes");
 
@@ -101,7 +102,10 @@ static bool compile_in(Arena *a, DlcNetwork *n, const DlcCompileOptions *o, DlcB
 	}
 	if (!session_cost(s, o->cost_model, o->database, o->ndatabase, &b->target, &cost, a, err))
 		return false;
+	if (!c.unscheduled)
+		c.untuned = session_untuned(s, o->cost_model, o->database, o->ndatabase, &b->target, a);
 	b->compiled = compile_model(a, dag_copy(a, n->dag), &c, err);
+	session_untuned_end(s, c.untuned);
 	cost_close(&cost);
 	*out = b;
 	return b->compiled != NULL;

@@ -7,19 +7,68 @@
 #include "db/logs.h"
 #include "learn/hold_out.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
+
+/* The files in which a model may lie, the first one first; how many. */
+static int model_files(
+	const DlcSession *s, DlcDatabase *const *database, int n, TargetKind kind, const char **out, Arena *a)
+{
+	int m = 0;
+	for (int i = 0; i < n; i++)
+		out[m++] = learned_path(a, database[i]->path, db_is_folder(database[i]->path), kind);
+	if (s->folders.shipped != NULL)
+		out[m++] = learned_path(a, s->folders.shipped, true, kind);
+	return m;
+}
 
 bool session_cost(DlcSession *s, const char *name, DlcDatabase *const *database, int n, const Target *t, Cost *out,
 	Arena *a, Err *err)
 {
-	const char *beside = n > 0 ? learned_path(a, database[0]->path, db_is_folder(database[0]->path), t->kind) : NULL;
+	const char **file = arena_array(a, const char *, n + 1), *beside = NULL;
+	int m = model_files(s, database, n, t->kind, file, a);
+	for (int i = 0; i < m && beside == NULL; i++)
+		beside = access(file[i], F_OK) == 0 ? file[i] : NULL;
+	beside = beside == NULL && n > 0 ? file[0] : beside;
 	if (!cost_open(out, a, name, beside, t, err))
 		return false;
 	if (cost_note(out) != NULL)
 		session_note(cost_note(out), s);
 	return true;
+}
+
+Untuned *session_untuned(
+	DlcSession *s, const char *name, DlcDatabase *const *database, int n, const Target *t, Arena *a)
+{
+	const char **file = arena_array(a, const char *, n + 2), *named = name != NULL ? strchr(name, ':') : NULL;
+	const CostModel *row = name != NULL ? cost_model_find(name, NULL) : NULL;
+	if (name != NULL && (row == NULL || !row->file))
+		return NULL;
+	int m = model_files(s, database, n, t->kind, file, a);
+	if (named != NULL) {
+		file[0] = named + 1;
+		m = 1;
+	}
+	for (int i = 0; i < m; i++) {
+		Err why = { 0 };
+		Untuned *u = access(file[i], F_OK) == 0 ? untuned_open(a, file[i], t, s->folders.cache, &why) : NULL;
+		if (u != NULL || named != NULL)
+			return u;
+		if (why.code != ERR_NONE && name == NULL) /* else session_cost has told it */
+			session_note(arena_printf(a, "%s: %s; it chooses no schedules",
+				why.place[0] != 0 ? why.place : file[i], why.text), s);
+	}
+	return NULL;
+}
+
+void session_untuned_end(DlcSession *s, Untuned *u)
+{
+	const char *note = u != NULL ? untuned_save(u) : NULL;
+	if (note != NULL)
+		session_note(note, s);
 }
 
 static bool kind_of(const char *name, TargetKind *out, Err *err)
@@ -47,6 +96,12 @@ static const DlcModelInfo *describe(Arena *a, const LearnedModel *m, const char 
 	for (int k = 0; k < PREDICTORS; k++)
 		predictor[k] = (DlcModelPredictor){ predictor_name(k), predictor_doc(k), m->gain[k] };
 	qsort(predictor, PREDICTORS, sizeof *predictor, by_gain);
+	DlcModelGain *untuned = arena_array(a, DlcModelGain, m->nuntuned + 1);
+	for (int k = 0; k < m->nuntuned; k++) {
+		const LearnedGain *g = &m->untuned[k];
+		untuned[k] = (DlcModelGain){ arch_name(g->arch), g->vector_bits, g->parallel, g->tasks, g->taken,
+			g->margin == LEARNED_NEVER ? 0 : exp(g->margin), exp(g->gain), exp(g->best) };
+	}
 	*out = (DlcModelInfo){ .path = path,
 		.kind = target_kind_name(m->kind),
 		.trained_s = m->trained_s,
@@ -58,7 +113,10 @@ static const DlcModelInfo *describe(Arena *a, const LearnedModel *m, const char 
 		.score = score,
 		.nscore = m->nscore,
 		.predictor = predictor,
-		.npredictor = PREDICTORS };
+		.npredictor = PREDICTORS,
+		.epoch = m->epoch,
+		.untuned = untuned,
+		.nuntuned = m->nuntuned };
 	hash_hex(m->data, out->data);
 	return out;
 }

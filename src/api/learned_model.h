@@ -3,10 +3,20 @@
 #define API_LEARNED_MODEL_H
 
 #include "api/session.h"
+#include "compile/untuned.h"
 #include "cost_model/cost_model.h"
 
 /* The cost model that is named, opened; one that reads a file finds that of the first database. Tells its note. */
 bool session_cost(DlcSession *s, const char *name, DlcDatabase *const *database, int n, const Target *t, Cost *out,
 	Arena *a, Err *err);
+/*
+ * The model that chooses schedules of Tasks without records; NULL: there is none, or `name` says that there is to be
+ * none. It is that of `name`, else the first one beside a database, else that of the shipped logs. A model that is no
+ * use is named in a note, and the next one is taken.
+ */
+Untuned *session_untuned(
+	DlcSession *s, const char *name, DlcDatabase *const *database, int n, const Target *t, Arena *a);
+/* Keeps what it chose. NULL is allowed. */
+void session_untuned_end(DlcSession *s, Untuned *u);
 
 #endif

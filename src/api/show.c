@@ -2,6 +2,7 @@
 #include "api/session.h"
 
 #include "api/headroom.h"
+#include "api/learned_model.h"
 #include "api/show_space.h"
 #include "codegen/backend.h"
 #include "compile/compile.h"
@@ -310,7 +311,11 @@ static bool show_in(Arena *a, DlcNetwork *n, const DlcShowOptions *r, DlcPut put
 		.ndb = set.n,
 		.stop = &n->session->stop,
 		.unscheduled = r->unscheduled != 0 };
-	if (!read_trace(&s, err) || !show(&s, dag_copy(a, r->imported ? n->imported : n->dag), err))
+	if (!s.o.unscheduled)
+		s.o.untuned = session_untuned(n->session, NULL, r->database, r->ndatabase, &t, a);
+	bool ok = read_trace(&s, err) && show(&s, dag_copy(a, r->imported ? n->imported : n->dag), err);
+	session_untuned_end(n->session, s.o.untuned);
+	if (!ok)
 		return false;
 	put(text_str(&s.out), s.out.n, arg);
 	return true;

@@ -400,12 +400,15 @@ static bool tune(Tuning *x, DlcTuneResult *out, Err *err)
 			err))
 		return false;
 	fill(x, db);
+	x->with.untuned =
+		session_untuned(x->session, x->r->cost_model, x->r->database, x->r->ndatabase, &x->target, x->arena);
 	if (!x->r->dry_run && !describe_device(x, err)) {
 		cost_close(&x->cost);
 		return false;
 	}
 	bool ok = x->r->dry_run ? tune_plan(x->arena, x->part, &x->ask, &x->with, &result, err)
 				: measure_all(x, &result, err);
+	session_untuned_end(x->session, x->with.untuned);
 	cost_close(&x->cost);
 	report(x);
 	if (ok || result.end.ntask > 0)

@@ -354,8 +354,8 @@ static const Option options[] = {
 	OPTION_COST_MODEL,
 	OPTIONS_MODEL,
 	{ .name = "explain", .kind = OPT_FLAG, .help = "print where each task's schedule came from" },
-	{ .name = "require", .kind = OPT_CHOICE, .arg = "exact|near|stale|default",
-		.help = "fail where a task has less: exact, then stale, near, default" },
+	{ .name = "require", .kind = OPT_CHOICE, .arg = "exact|near|stale|model|default",
+		.help = "fail where a task has less: exact, then stale, near, model, default" },
 	{ .name = "lock", .kind = OPT_TEXT, .arg = "FILE",
 		.help = "take the records that it names; write it if it is not there" },
 	{ .name = "without", .kind = OPT_TEXT, .arg = "NAME,..",
@@ -375,6 +375,7 @@ const Verb cmd_compile = {
 	.notes = NOTE_MODEL "\n\n"
 		 "The databases are only read. A task's schedule is the best that they have for it (exact); of another\n"
 		 "version of the code generator (stale); of a task like it, where the estimate is better than the\n"
-		 "default's (near); or the default. The same inputs and databases give the same bundle, byte for byte.",
+		 "default's (near); of the task's schedules, where a learned model expects more of it than of the default\n"
+		 "(model); or the default. The same inputs and databases give the same bundle, byte for byte.",
 	.run = run_compile,
 };

@@ -19,6 +19,20 @@ static Json *score_json(Arena *a, const DlcModelScore *s)
 	return o;
 }
 
+static Json *untuned_json(Arena *a, const DlcModelGain *g)
+{
+	Json *o = json_new(a, JV_OBJECT);
+	json_set(a, o, "arch", json_new_text(a, g->arch));
+	json_set(a, o, "vector_bits", json_new_int(a, g->vector_bits));
+	json_set(a, o, "parallel", json_new_bool(a, g->parallel != 0));
+	json_set(a, o, "tasks", json_new_int(a, g->tasks));
+	json_set(a, o, "taken", json_new_int(a, g->taken));
+	json_set(a, o, "margin", g->margin > 0 ? json_new_real(a, g->margin) : json_new(a, JV_NULL));
+	json_set(a, o, "gain", json_new_real(a, g->gain));
+	json_set(a, o, "best", json_new_real(a, g->best));
+	return o;
+}
+
 /* `trained`: by this command. */
 static void print_json(const DlcModelInfo *m, bool trained)
 {
@@ -35,6 +49,10 @@ static void print_json(const DlcModelInfo *m, bool trained)
 	json_set(a, o, "tasks", json_new_int(a, m->tasks));
 	json_set(a, o, "targets", json_new_int(a, m->targets));
 	json_set(a, o, "trees", json_new_int(a, m->trees));
+	json_set(a, o, "epoch", json_new_int(a, m->epoch));
+	Json *untuned = json_set(a, o, "untuned", json_new(a, JV_ARRAY));
+	for (int k = 0; k < m->nuntuned; k++)
+		json_push(a, untuned, untuned_json(a, &m->untuned[k]));
 	Json *score = json_set(a, o, "score", json_new(a, JV_ARRAY));
 	Json *predictor = json_set(a, o, "predictors", json_new(a, JV_OBJECT));
 	for (int k = 0; k < m->nscore; k++)
@@ -52,9 +70,10 @@ static void print_text(const DlcModelInfo *m)
 	struct tm day;
 	if (gmtime_r(&when, &day) != NULL)
 		strftime(date, sizeof date, "%Y-%m-%d %H:%M", &day);
-	printf("%s\n%s targets, trained %s UTC: %d trees from %lld schedules of %d Tasks on %d target%s (%lld runs)\n",
-		m->path, m->kind, date, m->trees, (long long)m->schedules, m->tasks, m->targets, m->targets == 1 ? "" : "s",
-		(long long)m->runs);
+	printf("%s\n%s targets, trained %s UTC, code of epoch %d: "
+		   "%d trees from %lld schedules of %d Tasks on %d target%s (%lld runs)\n",
+		m->path, m->kind, date, m->epoch, m->trees, (long long)m->schedules, m->tasks, m->targets,
+		m->targets == 1 ? "" : "s", (long long)m->runs);
 	printf("\nTasks that were held out: correlation of ranks inside a Task, "
 		   "and time of the first in rank over the best\n");
 	printf("%-28s %6s %10s  %9s %8s  %9s %8s\n", "operator", "tasks", "schedules", "analytic", "xgboost", "analytic",
@@ -63,6 +82,17 @@ static void print_text(const DlcModelInfo *m)
 		const DlcModelScore *s = &m->score[k];
 		printf("%-28.28s %6d %10d  %9.2f %8.2f  %8.2fx %7.2fx\n", s->operation, s->tasks, s->schedules,
 			s->rank_estimate, s->rank_model, s->pick_estimate, s->pick_model);
+	}
+	if (m->nuntuned > 0)
+		printf("\nTasks without a record: by Tasks that were held out, default / chosen and default / best\n");
+	for (int k = 0; k < m->nuntuned; k++) {
+		const DlcModelGain *g = &m->untuned[k];
+		printf("%s of %d bits, %s: %d Tasks, ", g->arch, g->vector_bits, g->parallel ? "several threads" : "one thread",
+			g->tasks);
+		if (g->margin > 0)
+			printf("%d chosen, %.3fx of %.3fx; chosen above %.2fx expected\n", g->taken, g->gain, g->best, g->margin);
+		else
+			printf("none chosen, of %.3fx: no margin gains beyond the noise\n", g->best);
 	}
 	printf("\nwhat the trees look at most\n");
 	for (int k = 0; k < m->npredictor && k < PREDICTORS_SHOWN; k++)

@@ -17,6 +17,7 @@ typedef struct Info {
 	int device; /* the one of each kind to list; -1: all */
 	bool json;
 	Json *shipped; /* runs that came with dlc, by target */
+	Json *models;  /* that came with dlc, by kind of targets */
 	Json *devices, *missing; /* of devices beside the host; NULL where text is printed */
 } Info;
 
@@ -97,6 +98,7 @@ static void print_json(const Info *f)
 		json_set(a, row, "exists", json_new_bool(a, s->place[i].exists));
 	}
 	json_set(a, v, "shipped", f->shipped);
+	json_set(a, v, "models", f->models);
 	Text out = { .arena = a };
 	json_write(&out, v);
 	puts(text_str(&out));
@@ -298,12 +300,41 @@ static bool has_device(const Info *f, DlcSession *s, Err *err)
 		text_str(&counts));
 }
 
+/* The learned model of a kind of targets that lies beside the logs; nothing where there is none. */
+static void add_model(Info *f, DlcDatabase *logs, const char *kind)
+{
+	Err why = { 0 };
+	const DlcModelInfo *m;
+	DlcFault fault = dlc_database_model(logs, kind, &m, failure_of(&why));
+	if (fault == DLC_FAULT_MISSING)
+		return;
+	const char *refused = fault != DLC_FAULT_NONE ? why.text : NULL;
+	if (f->json) {
+		Json *row = json_push(f->arena, f->models, json_new(f->arena, JV_OBJECT));
+		json_set(f->arena, row, "kind", json_new_text(f->arena, kind));
+		if (refused != NULL) {
+			json_set(f->arena, row, "why", json_new_text(f->arena, refused));
+			return;
+		}
+		json_set(f->arena, row, "epoch", json_new_int(f->arena, m->epoch));
+		json_set(f->arena, row, "schedules", json_new_int(f->arena, m->schedules));
+		json_set(f->arena, row, "tasks", json_new_int(f->arena, m->tasks));
+		json_set(f->arena, row, "data", json_new_text(f->arena, m->data));
+	} else if (refused != NULL) {
+		printf("model     %s: %s: the estimate ranks instead\n", kind, refused);
+	} else {
+		printf("model     %s: of %lld schedules of %d Tasks, code of epoch %d\n", kind, (long long)m->schedules,
+			m->tasks, m->epoch);
+	}
+}
+
 /* The targets of the logs that came with dlc; none where there are no logs. The database is closed by the caller. */
 static bool open_shipped(Info *f, DlcSession *s, DlcDatabase **db, Err *err)
 {
 	DlcStats stats = { 0 };
 	const char *path = dlc_session_shipped(s);
 	f->shipped = json_new(f->arena, JV_ARRAY);
+	f->models = json_new(f->arena, JV_ARRAY);
 	if (path == NULL)
 		return true;
 	if (!database_open(s, path, DLC_READ, db, err) ||
@@ -317,6 +348,9 @@ static bool open_shipped(Info *f, DlcSession *s, DlcDatabase **db, Err *err)
 			printf("%-10s%s: %lld runs of others, read where there are no better records\n", i == 0 ? "shipped" : "",
 				stats.target[i].name, (long long)stats.target[i].n);
 	}
+	add_model(f, *db, "cpu");
+	for (int k = 0; k < f->session->nkind; k++)
+		add_model(f, *db, f->session->kind[k]);
 	return true;
 }
 

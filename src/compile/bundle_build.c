@@ -293,7 +293,9 @@ static bool drop_prepared(Build *b, Compiled *c, int failures, Err *why)
 	if (bad->hit == HIT_DEFAULT || !fall_back(b, failed, &c->task[failed], "its prepare Fns fail", why)) {
 		char hex[HASH_HEX];
 		hash_hex(bad->record, hex);
-		const char *of = bad->hit == HIT_DEFAULT ? "default schedule" : arena_printf(b->arena, "record %.12s", hex);
+		const char *of = bad->hit == HIT_DEFAULT ? "default schedule"
+			: bad->hit == HIT_MODEL ? "schedule that a model chose"
+			: arena_printf(b->arena, "record %.12s", hex);
 		return fail(b->err, why->code, bad->task->label, "the prepare Fns of its %s failed: %s", of, why->text);
 	}
 	if (!build_task(b, failed, &c->task[failed]))

@@ -2,14 +2,16 @@
  * Chooses the schedule of a task, from the strongest evidence to none. exact: a record of this task on this
  * target, made with this code generator. stale: one made with an older or newer code generator. near: a
  * record of the task on a similar target, or of the nearest workloads of its family, fitted; it is taken if
- * its estimate beats the default's. default: the template's first choice. If a limit refuses that, the first choice of
- * the template of any loops. The naive loops are what is left.
+ * its estimate beats the default's. model: the config of the Task's space of which a learned model expects more than
+ * of the default (untuned.h). default: the template's first choice. If a limit refuses that, the first choice of the
+ * template of any loops. The naive loops are what is left.
  * A record that does not replay is skipped. A record that claims a time no core can reach is not considered.
  */
 #include "compile/choose.h"
 
 #include "codegen/lower.h"
 #include "compile/lock_file.h"
+#include "compile/untuned.h"
 #include "schedule/fit.h"
 #include "cost_model/roof.h"
 #include "db/rank.h"
@@ -18,7 +20,7 @@
 #include <assert.h>
 #include <string.h>
 
-static const char *const names[HIT_COUNT] = { "exact", "near", "stale", "default" };
+static const char *const names[HIT_COUNT] = { "exact", "near", "stale", "model", "default" };
 
 const char *hit_name(HitClass h)
 {
@@ -27,7 +29,9 @@ const char *hit_name(HitClass h)
 
 bool hit_fulfils(HitClass h, HitClass least)
 {
-	static const int strength[HIT_COUNT] = { [HIT_EXACT] = 3, [HIT_STALE] = 2, [HIT_NEAR] = 1, [HIT_DEFAULT] = 0 };
+	static const int strength[HIT_COUNT] = {
+		[HIT_EXACT] = 4, [HIT_STALE] = 3, [HIT_NEAR] = 2, [HIT_MODEL] = 1, [HIT_DEFAULT] = 0
+	};
 	return strength[h] >= strength[least];
 }
 
@@ -61,7 +65,8 @@ static KernelSet *replay(Choice *c, const char *trace, Err *err)
 
 static double estimate_ms(const Choice *c, const KernelSet *ks)
 {
-	return cost_estimate_one(&c->cost, ks, c->task) / 1e6;
+	return (c->o->untuned != NULL ? untuned_ns(c->o->untuned, ks, c->task)
+				      : cost_estimate_one(&c->cost, ks, c->task)) / 1e6;
 }
 
 /* ---- records of the task itself ---- */
@@ -183,13 +188,32 @@ static KernelSet *default_set(Choice *c, const char *why)
 	return ks != NULL ? ks : without_default(c, NULL, refused.text);
 }
 
+/* What the model expects more of than of the default, or the default. */
+static KernelSet *untuned_set(Choice *c, const char *why)
+{
+	UntunedPick pick;
+	Untuned *u = c->o->unscheduled ? NULL : c->o->untuned;
+	Space *space = u != NULL ? space_new(c->arena, c->task, c->o->target, NULL) : NULL;
+	KernelSet *ks =
+		space != NULL && untuned_pick(u, space, &pick, c->arena) ? replay(c, pick.trace, NULL) : NULL;
+	if (ks == NULL)
+		return default_set(c, why);
+	*c->plan = (TaskPlan){ .task = c->task,
+		.hit = HIT_MODEL,
+		.trace = pick.trace,
+		.config = pick.config,
+		.estimated_ms = estimate_ms(c, ks),
+		.why = arena_printf(c->arena, "%s; %.2fx expected", why, pick.gain) };
+	return ks;
+}
+
 /* The schedule that the caller gives; the default if it gives none or its schedule is refused. */
 static KernelSet *given(Choice *c)
 {
 	const char *trace = c->o->trace_of(c->task, c->o->trace_arg);
 	KernelSet *ks = trace != NULL ? replay(c, trace, NULL) : NULL;
 	if (ks == NULL)
-		return default_set(c, "given");
+		return untuned_set(c, "given");
 	*c->plan = (TaskPlan){
 		.task = c->task, .hit = HIT_EXACT, .trace = trace, .estimated_ms = estimate_ms(c, ks), .why = "given"
 	};
@@ -219,12 +243,17 @@ static const char *fitted(Choice *c, const DbNear *from, Hash *record)
 	return trace_fit(c->arena, c->task, c->o->target, best.run.trace);
 }
 
-/* A neighbour's schedule replaces the default in c->plan if its estimate is faster. */
+/*
+ * A neighbour's schedule replaces the one in c->plan if its estimate is faster. A model must expect more of it than of
+ * the default by its margin.
+ */
 static KernelSet *near(Choice *c, KernelSet *otherwise)
 {
 	DbNear from[CHOOSE_ESTIMATED_NEIGHBOURS];
 	int n;
 	KernelSet *best = otherwise;
+	bool margin = c->o->untuned != NULL && c->plan->hit == HIT_DEFAULT;
+	double most = c->plan->estimated_ms / (margin ? untuned_margin(c->o->untuned) : 1);
 	if (!db_nearest(c->set, c->task, c->o->target, from, CHOOSE_ESTIMATED_NEIGHBOURS, &n, c->arena, c->err))
 		return NULL;
 	for (int i = 0; i < n; i++) {
@@ -234,9 +263,10 @@ static KernelSet *near(Choice *c, KernelSet *otherwise)
 			return NULL;
 		KernelSet *ks = trace != NULL && strcmp(trace, c->plan->trace) != 0 ? replay(c, trace, NULL) : NULL;
 		double ms = ks != NULL ? estimate_ms(c, ks) : 0;
-		if (ks == NULL || ms >= c->plan->estimated_ms)
+		if (ks == NULL || ms >= most)
 			continue;
 		best = ks;
+		most = ms;
 		char hex[HASH_HEX];
 		hash_hex(from[i].target, hex);
 		bool same_task = memcmp(&from[i].workload, &c->task->id, sizeof(Hash)) == 0;
@@ -289,6 +319,23 @@ static bool is_trace(const char *trace, Hash hash)
 	return memcmp(&own, &hash, sizeof own) == 0;
 }
 
+/* The schedule that a model chose. */
+static KernelSet *locked_config(Choice *c, const LockRow *row)
+{
+	Text text = { .arena = c->arena };
+	Config config;
+	Space *space = space_new(c->arena, c->task, c->o->target, c->err);
+	Trace *t = space != NULL && untuned_parse_config(row->config, &config)
+		? space_trace(space, &config, c->arena, c->err) : NULL;
+	if (t == NULL)
+		return NULL;
+	trace_print(&text, t);
+	KernelSet *ks = replay(c, text_str(&text), c->err);
+	*c->plan = (TaskPlan){ .task = c->task, .hit = HIT_MODEL, .trace = text_str(&text), .config = row->config,
+		.estimated_ms = ks != NULL ? estimate_ms(c, ks) : 0, .why = "locked" };
+	return ks;
+}
+
 static KernelSet *locked(Choice *c)
 {
 	const LockRow *row = lock_find(c->o->lock, c->task->id);
@@ -305,6 +352,8 @@ static KernelSet *locked(Choice *c)
 			ks = any != NULL ? any : ks;
 		}
 		c->plan->why = "locked";
+	} else if (row->hit == HIT_MODEL) {
+		ks = locked_config(c, row);
 	} else {
 		*c->plan = (TaskPlan){ .task = c->task, .hit = row->hit, .record = row->record, .why = "locked" };
 		c->plan->trace = locked_trace(c, row);
@@ -353,7 +402,7 @@ static KernelSet *choose(Choice *c)
 		ks = stale(c);
 	if (ks == NULL && c->err->code == ERR_NONE) {
 		const char *why = why_default(c, below);
-		ks = why != NULL ? default_set(c, why) : NULL;
+		ks = why != NULL ? untuned_set(c, why) : NULL;
 		if (ks != NULL && c->o->ndb > 0)
 			ks = near(c, ks);
 	}
@@ -405,13 +454,15 @@ KernelSet *compile_without_default(
 
 KernelSet *compile_lowered_default(Ir *ir, const Task *task, const CompileOptions *o, TaskPlan *plan, Err *err)
 {
-	KernelSet *ks = compile_default(ir, task, o, plan, "no record", err);
+	Choice c = open_choice(ir, task, o, plan, err);
+	KernelSet *ks = untuned_set(&c, "no record");
 	while (ks != NULL && plan->trace[0] != 0) {
 		Err refused = { 0 };
 		KernelSet *lowered, *run = ir_set_of_kind(ir_arena(ir), ks, FN_RUN);
 		if (codegen_lower(ir_arena(ir), run, o->target, NULL, NULL, NULL, &lowered, &refused))
 			break;
-		ks = compile_without_default(ir, task, o, plan, refused.text, err);
+		ks = plan->hit == HIT_MODEL ? compile_default(ir, task, o, plan, refused.text, err)
+					    : compile_without_default(ir, task, o, plan, refused.text, err);
 	}
 	return ks;
 }

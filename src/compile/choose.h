@@ -27,7 +27,7 @@ bool compile_channels_last(Dag *d, const Target *t, Err *err);
  */
 bool compile_orders(Dag *d, const Target *t, Err *err);
 
-/* The default schedule, or its replacement if a limit refuses it. Reads no records. */
+/* The template's default, or its replacement if a limit refuses it. Asks neither records nor a learned model. */
 KernelSet *compile_default(
 	Ir *ir, const Task *task, const CompileOptions *o, TaskPlan *plan, const char *why, Err *err);
 /*

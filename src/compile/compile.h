@@ -16,13 +16,12 @@
 #include <stdatomic.h>
 
 /*
- * The origin of a Task's schedule. exact: a record of it on this target and of this codegen epoch; near: a
- * record of another shape or of a similar target, fitted; stale: a record of another epoch; default: no
- * record.
+ * The origin of a Task's schedule. exact: a record of it on this target and of this codegen epoch; near: one of another
+ * shape or of a similar target, fitted; stale: one of another epoch; model: a learned model's choice; default: neither.
  */
-typedef enum { HIT_EXACT, HIT_NEAR, HIT_STALE, HIT_DEFAULT, HIT_COUNT } HitClass;
+typedef enum { HIT_EXACT, HIT_NEAR, HIT_STALE, HIT_MODEL, HIT_DEFAULT, HIT_COUNT } HitClass;
 const char *hit_name(HitClass h);
-/* True if h is at least as good evidence as `least`. The order is exact, stale, near, default. */
+/* True if h is at least as good evidence as `least`. The order is exact, stale, near, model, default. */
 bool hit_fulfils(HitClass h, HitClass least);
 
 typedef struct TaskPlan {
@@ -30,14 +29,14 @@ typedef struct TaskPlan {
 	HitClass hit;
 	const char *trace;
 	double estimated_ms; /* recorded median, or the cost model's estimate */
-	Hash record;         /* the run it came from; zeros for a default */
+	Hash record;         /* the run it came from; zeros for a default and for a model's */
+	const char *config;  /* HIT_MODEL: of the Task's space (untuned.h); else NULL */
 	const char *why;     /* "3 sessions, verified"; "no record"; why it is a default or not scheduled at all */
 	bool naive;          /* the naive loops, since all schedules that were tried are refused */
 	int64_t implausible; /* records of the task left out because no core could be so fast */
 } TaskPlan;
 
 typedef struct Lock Lock; /* compile/lock_file.h */
-
 typedef struct CompileOptions {
 	const Target *target;
 	/* Further devices of target's kind: the bundle has code for them as well, by the same schedules. */
@@ -48,6 +47,7 @@ typedef struct CompileOptions {
 	Db *const *db; /* the best run in any of them is taken; their order does not matter */
 	int ndb;
 	const Cost *cost;       /* ranks schedules that were not measured; NULL: the first cost model */
+	struct Untuned *untuned; /* a model to ask where there is no record; NULL: the default is taken */
 	const CodeCache *cache; /* NULL: everything is compiled */
 	const Lock *lock;       /* only its choices are taken; NULL: there is no lock */
 	const char *lock_name;  /* in messages */
@@ -105,7 +105,7 @@ Compiled *compile_model(Arena *a, Dag *dag, const CompileOptions *o, Err *err);
 
 /* Chooses the schedule of a task and makes its kernel set, ready for codegen. */
 KernelSet *compile_task(Ir *ir, const Task *task, const CompileOptions *o, TaskPlan *plan, Err *err);
-/* The default that compile_model takes without records: the first one that replays and can be lowered. */
+/* What compile_model takes without records. */
 KernelSet *compile_lowered_default(Ir *ir, const Task *task, const CompileOptions *o, TaskPlan *plan, Err *err);
 
 /*

@@ -1,6 +1,7 @@
 /* See lock_file.h. The file is not trusted: every word is checked, rows are in order and unique. */
 #include "compile/lock_file.h"
 
+#include "compile/untuned.h"
 #include "op/steps.h"
 
 #include <stdlib.h>
@@ -40,12 +41,16 @@ static bool read_hit(const char *word, HitClass *out)
 static bool read_row(Arena *a, Lock *lock, const Line *l, const char *place, Err *err)
 {
 	LockRow r = { .hit = HIT_DEFAULT };
+	Config config;
 	bool known = l->n == 5 && strcmp(l->word[0], "task") == 0 && hash_parse(l->word[1], &r.task) &&
 	             read_hit(l->word[2], &r.hit) && hash_parse(l->word[4], &r.trace) &&
-	             (r.hit == HIT_DEFAULT ? strcmp(l->word[3], "-") == 0 : hash_parse(l->word[3], &r.record));
+	             (r.hit == HIT_DEFAULT   ? strcmp(l->word[3], "-") == 0
+	              : r.hit == HIT_MODEL ? untuned_parse_config(l->word[3], &config)
+	                                   : hash_parse(l->word[3], &r.record));
 	if (!known)
-		return fail(
-			err, ERR_SYNTAX, place, "is not a line of a lock file: \"task ID exact|near|stale|default RECORD TRACE\"");
+		return fail(err, ERR_SYNTAX, place,
+			"is not a line of a lock file: \"task ID exact|near|stale|model|default RECORD TRACE\"");
+	r.config = r.hit == HIT_MODEL ? arena_printf(a, "%s", l->word[3]) : NULL;
 	if (lock->row.n > 0 && memcmp(&lock->row.at[lock->row.n - 1].task, &r.task, sizeof(Hash)) >= 0)
 		return fail(err, ERR_SYNTAX, place, "the tasks of a lock file must stand once each, in the order of their ids");
 	vec_push(a, &lock->row, r);
@@ -158,7 +163,8 @@ void lock_print(Text *out, const Compiled *c, const Target *target)
 	int n = p->ntask, nregion = 0;
 	LockRow *row = arena_array(out->arena, LockRow, n + 1);
 	for (int k = 0; k < n; k++)
-		row[k] = (LockRow){ c->task[k].task->id, c->task[k].record, steps_hash(c->task[k].trace), c->task[k].hit };
+		row[k] = (LockRow){ c->task[k].task->id, c->task[k].record, steps_hash(c->task[k].trace),
+			c->task[k].config, c->task[k].hit };
 	qsort(row, (size_t)n, sizeof *row, by_task);
 	hash_hex(target_id(target), task);
 	text_add(out, "%s\ntarget %s\n", head, task);
@@ -166,8 +172,8 @@ void lock_print(Text *out, const Compiled *c, const Target *target)
 		hash_hex(row[k].task, task);
 		hash_hex(row[k].record, record);
 		hash_hex(row[k].trace, trace);
-		text_add(
-			out, "task %s %s %s %s\n", task, hit_name(row[k].hit), row[k].hit == HIT_DEFAULT ? "-" : record, trace);
+		const char *from = row[k].hit == HIT_DEFAULT ? "-" : row[k].hit == HIT_MODEL ? row[k].config : record;
+		text_add(out, "task %s %s %s %s\n", task, hit_name(row[k].hit), from, trace);
 	}
 	/* The regions that do not take their first alternative, once each. */
 	LockRegion *region = arena_array(out->arena, LockRegion, p->nregion + 1);

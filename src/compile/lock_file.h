@@ -8,7 +8,8 @@
  * 	task 543f..7d15 default - 11b0..42fd
  * 	region 77b0..01ce 1
  *
- * The last hash of a task is the trace's; the record is the run that it came from, "-" for a default. A region
+ * The last hash of a task is the trace's; the record is the run that it came from, "-" for a default, and for what a
+ * learned model chose the config of the Task's space: "model 2.0.11". A region
  * whose calls are partitioned in another way than by default has a line with the number of its alternative.
  */
 #ifndef COMPILE_LOCK_FILE_H
@@ -20,6 +21,7 @@ enum { LOCK_BYTES = 16 << 20 };
 
 typedef struct LockRow {
 	Hash task, record, trace;
+	const char *config; /* HIT_MODEL: of the Task's space (untuned.h) */
 	HitClass hit;
 } LockRow;
 

@@ -50,8 +50,7 @@ static const Forest *trees(const Learned *l)
 
 /* ---- the file ---- */
 
-/* Why a model that was read is no use here; NULL: it is. */
-static const char *unfit(Arena *a, const LearnedModel *m, const Target *t)
+const char *learned_unfit(Arena *a, const LearnedModel *m, const Target *t)
 {
 	if (m->kind != t->kind)
 		return arena_printf(a, "is for targets of kind %s", target_kind_name(m->kind));
@@ -72,8 +71,8 @@ static void *open_learned(Arena *a, const Target *target, const char *path, Err 
 		l->note = "no learned cost model is named: the estimate ranks until something is learned";
 	else if (!learned_read(a, path, &m, &why))
 		l->note = arena_printf(a, "%s: %s; the estimate ranks instead", why.place, why.text);
-	else if (unfit(a, &m, target) != NULL)
-		l->note = arena_printf(a, "%s: %s; the estimate ranks instead", path, unfit(a, &m, target));
+	else if (learned_unfit(a, &m, target) != NULL)
+		l->note = arena_printf(a, "%s: %s; the estimate ranks instead", path, learned_unfit(a, &m, target));
 	else
 		l->forest = m.forest;
 	return l;
@@ -84,17 +83,35 @@ static const char *note_learned(const void *state)
 	return ((const Learned *)state)->note;
 }
 
+const LearnedGain *learned_gain(const LearnedModel *m, const Target *t)
+{
+	for (int k = 0; k < m->nuntuned; k++) {
+		const LearnedGain *g = &m->untuned[k];
+		if (g->arch == t->arch && g->vector_bits == t->vector_bits && g->parallel == (t->threads > 1))
+			return g;
+	}
+	return NULL;
+}
+
 /* ---- asking ---- */
+
+static double corrected_ns(const Forest *f, const KernelSet *ks, const Task *task, const Target *t)
+{
+	float row[PREDICTORS];
+	double ns = predictor_row(ks, task, t, row);
+	return ns * exp(fmin(fmax(forest_value(f, row), -COST_CORRECTION), COST_CORRECTION));
+}
+
+double learned_ns(const LearnedModel *m, const KernelSet *ks, const Task *task, const Target *t)
+{
+	return corrected_ns(&m->forest, ks, task, t);
+}
 
 static void estimate_learned(const void *state, const CostCandidate *x, int n, double *ns)
 {
 	const Learned *l = state;
-	const Forest *f = trees(l);
-	float row[PREDICTORS];
-	for (int i = 0; i < n; i++) {
-		ns[i] = predictor_row(x[i].ks, x[i].task, &l->target, row);
-		ns[i] *= exp(fmin(fmax(forest_value(f, row), -COST_CORRECTION), COST_CORRECTION));
-	}
+	for (int i = 0; i < n; i++)
+		ns[i] = corrected_ns(trees(l), x[i].ks, x[i].task, &l->target);
 }
 
 /* ---- telling ---- */

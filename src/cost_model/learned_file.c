@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { VERSION = 1, LINE = 1 << 16, CLASSES = 256, THOUSAND = 1000 };
+enum { VERSION = 2, LINE = 1 << 16, CLASSES = 256, THOUSAND = 1000 };
 static const char DOMAIN[] = "dlc/cost-model/v1";
 
 const char *learned_path(Arena *a, const char *database, bool folder, TargetKind kind)
@@ -46,16 +46,35 @@ static Json *score_json(Arena *a, const LearnedScore *s)
 	return o;
 }
 
+static Json *gain_json(Arena *a, const LearnedGain *g)
+{
+	Json *o = json_new(a, JV_OBJECT);
+	json_set(a, o, "arch", json_new_text(a, arch_name(g->arch)));
+	json_set(a, o, "best", thousandths(a, g->best));
+	json_set(a, o, "gain", thousandths(a, g->gain));
+	if (isfinite(g->margin))
+		json_set(a, o, "margin", thousandths(a, g->margin));
+	json_set(a, o, "parallel", json_new_int(a, g->parallel));
+	json_set(a, o, "taken", json_new_int(a, g->taken));
+	json_set(a, o, "tasks", json_new_int(a, g->tasks));
+	json_set(a, o, "vector_bits", json_new_int(a, g->vector_bits));
+	return o;
+}
+
 bool learned_write(const char *path, const LearnedModel *m, Err *err)
 {
 	Arena *a = arena_new();
 	Json *o = json_new(a, JV_OBJECT), *gain = json_new(a, JV_ARRAY), *score = json_new(a, JV_ARRAY);
+	Json *untuned = json_new(a, JV_ARRAY);
 	Text line = { .arena = a };
 	for (int k = 0; k < PREDICTORS; k++)
 		json_push(a, gain, json_new_int(a, llround(m->gain[k] * 1e6)));
 	for (int k = 0; k < m->nscore; k++)
 		json_push(a, score, score_json(a, &m->score[k]));
+	for (int k = 0; k < m->nuntuned; k++)
+		json_push(a, untuned, gain_json(a, &m->untuned[k]));
 	set_hash(a, o, "data", m->data);
+	json_set(a, o, "epoch", json_new_int(a, m->epoch));
 	json_set(a, o, "gain", gain);
 	json_set(a, o, "kind", json_new_text(a, "cost_model"));
 	json_set(a, o, "nodes", json_new_int(a, (int64_t)m->forest.nnode));
@@ -68,6 +87,7 @@ bool learned_write(const char *path, const LearnedModel *m, Err *err)
 	json_set(a, o, "trained_s", json_new_int(a, m->trained_s));
 	set_hash(a, o, "predictors", m->predictors);
 	json_set(a, o, "trees", json_new_int(a, m->forest.ntree));
+	json_set(a, o, "untuned", untuned);
 	json_set(a, o, "version", json_new_int(a, VERSION));
 	json_write(&line, o);
 	text_put(&line, "\n", 1);
@@ -143,6 +163,37 @@ static bool read_gain(const Json *o, LearnedModel *m, Err *err)
 	return true;
 }
 
+static bool read_untuned(Arena *a, const Json *o, LearnedModel *m, Err *err)
+{
+	const Json *list = json_want(o, "untuned", JV_ARRAY, err);
+	if (list == NULL || list->list.n > LEARNED_GAINS)
+		return list != NULL && json_fail(list, err, "has more than %d groups", (int)LEARNED_GAINS);
+	m->nuntuned = (int)list->list.n;
+	m->untuned = arena_array(a, LearnedGain, m->nuntuned + 1);
+	for (int k = 0; k < m->nuntuned; k++) {
+		LearnedGain *g = &m->untuned[k];
+		const Json *x = list->list.at[k];
+		const char *arch;
+		int parallel = 0, known = 0;
+		*g = (LearnedGain){ .margin = LEARNED_NEVER };
+		if (!json_str(x, "arch", &arch, err) || !want_thousandths(x, "best", &g->best, err) ||
+			!want_thousandths(x, "gain", &g->gain, err) || !want_int(x, "parallel", &parallel, 1, err) ||
+			!want_int(x, "taken", &g->taken, INT32_MAX, err) || !want_int(x, "tasks", &g->tasks, INT32_MAX, err) ||
+			!want_int(x, "vector_bits", &g->vector_bits, INT32_MAX, err) ||
+			(json_find(x, "margin") != NULL && !want_thousandths(x, "margin", &g->margin, err)))
+			return false;
+		while (known < ARCH_COUNT && strcmp(arch_name((Arch)known), arch) != 0)
+			known++;
+		if (known == ARCH_COUNT)
+			return json_fail(x, err, "is of an unknown architecture");
+		if (!(g->margin >= 0))
+			return json_fail(x, err, "has a margin below 0");
+		g->arch = (Arch)known;
+		g->parallel = parallel == 1;
+	}
+	return true;
+}
+
 /* Another version or other predictors are refused before anything that may look different then is read. */
 static bool read_line(Arena *a, const Json *o, const char *name, LearnedModel *m, int *trees, int *nodes, Err *err)
 {
@@ -168,10 +219,10 @@ static bool read_line(Arena *a, const Json *o, const char *name, LearnedModel *m
 		return fail(err, ERR_INPUT, name, "is for a kind of targets that this dlc does not know");
 	return want_hash(o, "data", &m->data, err) && json_int(o, "runs", 0, INT64_MAX, &m->runs, err) &&
 		json_int(o, "rows", 0, INT64_MAX, &m->rows, err) &&
-		json_int(o, "trained_s", 0, INT64_MAX, &m->trained_s, err) &&
+		json_int(o, "trained_s", 0, INT64_MAX, &m->trained_s, err) && want_int(o, "epoch", &m->epoch, INT32_MAX, err) &&
 		want_int(o, "tasks", &m->tasks, INT32_MAX, err) && want_int(o, "targets", &m->targets, INT32_MAX, err) &&
 		want_int(o, "trees", trees, FOREST_TREES, err) && want_int(o, "nodes", nodes, FOREST_NODES, err) &&
-		read_gain(o, m, err) && read_scores(a, o, m, err);
+		read_gain(o, m, err) && read_scores(a, o, m, err) && read_untuned(a, o, m, err);
 }
 
 bool learned_parse(Arena *a, const char *name, const void *bytes, size_t n, LearnedModel *out, Err *err)
@@ -191,6 +242,7 @@ bool learned_parse(Arena *a, const char *name, const void *bytes, size_t n, Lear
 	out->forest = (Forest){ .ntree = trees, .nnode = (size_t)nodes };
 	if (n != line + forest_bytes(&out->forest) + sizeof h)
 		return fail(err, ERR_INPUT, name, "has not as many trees as it says");
+	out->id = h;
 	out->forest = forest_get(a, at + line, trees, (size_t)nodes);
 	return forest_check(&out->forest, PREDICTORS, name, err);
 }

@@ -187,16 +187,33 @@ static bool add_row(Gather *g, const Task *task, const Target *target, Point *p)
 	return true;
 }
 
+/* The number of the point that is the template's default; -1: there is none. */
+static int64_t standard_point(Gather *g, const Task *task, const Target *target)
+{
+	Text text = { .arena = g->scratch };
+	Space *space = space_new(g->scratch, task, target, NULL);
+	Trace *first = space != NULL ? space_trace(space, &space->first, g->scratch, NULL) : NULL;
+	if (first == NULL)
+		return -1;
+	trace_print(&text, first);
+	const MapEntry *e = map_find_text(&g->points, text_str(&text));
+	return e != NULL ? e->num : -1;
+}
+
 static void add_task(Gather *g, const DbTask *t, const Target *target)
 {
 	const char *dag;
 	const Record *r = db_record(g->db, t->workload, NULL, g->scratch, NULL);
 	const Task *task = r != NULL && json_str(r->json, "dag", &dag, NULL)
 		? task_parse(g->scratch, dag, strlen(dag), NULL) : NULL;
-	LearnTask x = { .workload = t->workload, .target = t->target, .first = (int)g->ns.n };
+	LearnTask x = { .workload = t->workload, .target = t->target, .first = (int)g->ns.n, .standard = -1,
+		.arch = target->arch, .vector_bits = target->vector_bits, .parallel = target->threads > 1 };
+	int64_t standard = task != NULL ? standard_point(g, task, target) : -1;
 	for (size_t i = 0; i < g->point.n; i++)
 		if (task == NULL || !add_row(g, task, target, &g->point.at[i]))
 			g->refused++;
+		else if ((int64_t)i == standard)
+			x.standard = (int)g->ns.n - 1;
 	x.n = (int)g->ns.n - x.first;
 	if (x.n == 0)
 		return;
@@ -287,6 +304,7 @@ bool learn_gather(const LearnAsk *ask, LearnSet *out, Arena *a, Err *err)
 		.runs = (int64_t)g.id.n,
 		.refused = g.refused,
 		.data = hash_of_runs(&g),
+		.epoch = ask->epoch,
 		.replayed = cache.path != NULL ? cache.added : (int64_t)g.ns.n + g.refused,
 		.note = cache.note };
 	return true;

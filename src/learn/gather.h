@@ -13,6 +13,10 @@ typedef struct LearnTask {
 	Hash workload, target;
 	const char *class; /* the first word of its label: "conv3x3" */
 	int first, n;
+	int standard; /* the row of the template's default; -1: it was not measured */
+	Arch arch;    /* of its target, as the two below */
+	int vector_bits;
+	bool parallel; /* several threads */
 } LearnTask;
 
 typedef struct LearnSet {
@@ -21,6 +25,7 @@ typedef struct LearnSet {
 	int ntask, ntarget;
 	int64_t runs, refused; /* read; schedules that this version refuses, or that are too fast to be true */
 	Hash data;             /* of the ids of the runs: equal for equal records */
+	int epoch;             /* LearnAsk's */
 	int64_t replayed;      /* schedules whose row the cache did not have */
 	const char *note;      /* what is wrong with the cache; NULL: nothing */
 } LearnSet;

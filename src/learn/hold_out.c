@@ -7,6 +7,12 @@
 
 enum { LEAST = 4 /* schedules of a Task that can be ranked */ };
 
+#define COUNT(name, value, unit, reason) enum { LEARN_##name = value };
+#define RATIO(name, value, unit, reason) static const double LEARN_##name = value;
+#include "learn/untuned.def"
+#undef COUNT
+#undef RATIO
+
 /* ---- ranks ---- */
 
 /* Ranks of the values, equal ones sharing their mean. */
@@ -133,6 +139,78 @@ static void judge(const LearnSet *s, const double *said, LearnedModel *m, Arena 
 		}
 }
 
+/* ---- instead of defaults ---- */
+
+/* Factors that a gain is expected to be above: from the noise of a measurement to a schedule twice as fast. */
+static const double margins[] = { 0.02, 0.03, 0.05, 0.08, 0.12, 0.18, 0.27, 0.4, 0.6 };
+
+static bool in_group(const LearnTask *t, const char *class, const LearnedGain *g)
+{
+	return (class == NULL || strcmp(t->class, class) == 0) && t->standard >= 0 && t->n >= LEAST &&
+	       t->arch == g->arch && t->vector_bits == g->vector_bits && t->parallel == g->parallel;
+}
+
+void learn_gain_at(const LearnSet *s, const double *said, const char *class, LearnedGain *g, double *se)
+{
+	double sum = 0, squares = 0;
+	g->tasks = g->taken = 0;
+	g->best = 0;
+	for (int t = 0; t < s->ntask; t++) {
+		const LearnTask *x = &s->task[t];
+		if (!in_group(x, class, g))
+			continue;
+		int first = x->first, best = x->first;
+		for (int i = x->first; i < x->first + x->n; i++) {
+			first = said[i] < said[first] ? i : first;
+			best = s->rows.ns[i] < s->rows.ns[best] ? i : best;
+		}
+		bool takes = log(said[x->standard] / said[first]) > g->margin;
+		double gain = takes ? log(s->rows.ns[x->standard] / s->rows.ns[first]) : 0;
+		g->tasks++;
+		g->taken += takes;
+		g->best += log(s->rows.ns[x->standard] / s->rows.ns[best]);
+		sum += gain;
+		squares += gain * gain;
+	}
+	double n = fmax(g->tasks, 1);
+	g->best /= n;
+	g->gain = sum / n;
+	*se = sqrt(fmax(squares / n - g->gain * g->gain, 0) / fmax(n - 1, 1));
+}
+
+/* The margin whose gain is largest even if the mean is a standard error too high; none that is within the noise. */
+static LearnedGain best_margin(const LearnSet *s, const double *said, LearnedGain group)
+{
+	double most = 0, se;
+	group.margin = LEARNED_NEVER;
+	learn_gain_at(s, said, NULL, &group, &se);
+	LearnedGain best = group;
+	for (size_t k = 0; k < sizeof margins / sizeof *margins; k++) {
+		group.margin = margins[k];
+		learn_gain_at(s, said, NULL, &group, &se);
+		if (group.taken >= LEARN_TAKEN && group.gain > LEARN_SURE * se && group.gain - se > most) {
+			most = group.gain - se;
+			best = group;
+		}
+	}
+	return best;
+}
+
+void learn_gains(const LearnSet *s, const double *said, LearnedModel *m, Arena *a)
+{
+	m->untuned = arena_array(a, LearnedGain, LEARNED_GAINS);
+	m->nuntuned = 0;
+	for (int t = 0; t < s->ntask; t++) {
+		const LearnTask *x = &s->task[t];
+		bool known = x->standard < 0 || x->n < LEAST || m->nuntuned == LEARNED_GAINS;
+		for (int k = 0; k < m->nuntuned; k++)
+			known |= in_group(x, NULL, &m->untuned[k]);
+		if (!known)
+			m->untuned[m->nuntuned++] = best_margin(s, said,
+				(LearnedGain){ .arch = x->arch, .vector_bits = x->vector_bits, .parallel = x->parallel });
+	}
+}
+
 /* ---- together ---- */
 
 bool learn_train(const LearnSet *s, TargetKind kind, int64_t now_s, LearnedModel *out, Arena *a, Err *err)
@@ -140,6 +218,7 @@ bool learn_train(const LearnSet *s, TargetKind kind, int64_t now_s, LearnedModel
 	*out = (LearnedModel){ .kind = kind,
 		.predictors = predictor_id(),
 		.data = s->data,
+		.epoch = s->epoch,
 		.trained_s = now_s,
 		.runs = s->runs,
 		.rows = s->rows.n,
@@ -153,5 +232,6 @@ bool learn_train(const LearnSet *s, TargetKind kind, int64_t now_s, LearnedModel
 	if (!hold_out(s, said, err) || !train_forest(a, &s->rows, NULL, &out->forest, out->gain, err))
 		return false;
 	judge(s, said, out, a);
+	learn_gains(s, said, out, a);
 	return true;
 }

@@ -12,5 +12,12 @@ enum { LEARN_LEAST_ROWS = 64, LEARN_LEAST_TASKS = 4, LEARN_PARTS = 4 };
 
 /* Refuses less than LEARN_LEAST_ROWS schedules of LEARN_LEAST_TASKS Tasks. */
 bool learn_train(const LearnSet *set, TargetKind kind, int64_t now_s, LearnedModel *out, Arena *a, Err *err);
+/* m->untuned, where said[i] is the time of row i by trees that have not seen its Task. */
+void learn_gains(const LearnSet *set, const double *said, LearnedModel *m, Arena *a);
+/*
+ * What g->margin gains on the Tasks of g's group, of a class or of all (NULL): fills the other fields. *se: the
+ * standard error of g->gain.
+ */
+void learn_gain_at(const LearnSet *set, const double *said, const char *class, LearnedGain *g, double *se);
 
 #endif

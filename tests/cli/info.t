@@ -15,7 +15,7 @@ targets   ...
 # One object on one line.
 
 $ dlc-info --json | python3 -c 'import json, sys; lines = sys.stdin.read().splitlines(); v = json.loads(lines[0]); print(len(lines), list(v))'
-1 ['version', 'devices', 'missing', 'targets', 'zoo', 'features', 'places', 'shipped']
+1 ['version', 'devices', 'missing', 'targets', 'zoo', 'features', 'places', 'shipped', 'models']
 
 $ dlc info --json | python3 -c 'import json, sys; v = json.load(sys.stdin); print(v["devices"][0]["kind"], "znver5" in v["targets"])'
 cpu True

@@ -129,7 +129,9 @@ def useless_ones_are_named():
         return body + hashlib.blake2b(b"dlc/cost-model/v1\0" + body, digest_size=16).digest()
     cases = [(whole[:-5], "damaged"), (whole[:900] + b"x" + whole[901:], "damaged"), (b"", "no learned"),
         (b"\x7fELF" + whole, "no learned"), (b"{" * 70000, "no learned"),
-        (again(line.replace(b'"version":1', b'"version":2')), "version 2"),
+        (again(line.replace(b'"version":2', b'"version":3')), "version 3"),
+        (again(line.replace(b'"untuned":[', b'"untuned":[{"arch":"abacus","best":0,"gain":0,"parallel":0,"taken":0,'
+            b'"tasks":0,"vector_bits":512},')), "unknown architecture"),
         (again(line.replace(b'"predictors":"', b'"predictors":"0')), "no hash"),
         (again(line.replace(b'"kind":"cost_model"', b'"kind":"cost_mode"')), "no learned"),
         (again(line.replace(b'"target":"cpu"', b'"target":"cuda"')), "kind cuda"),

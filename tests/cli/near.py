@@ -58,7 +58,7 @@ def taken(model, db, *args):
     return json.loads(out.splitlines()[-1])["hits"]
 
 def check(model, db, whence, steps):
-    assert taken(model, db) == {"exact": 0, "near": 1, "stale": 0, "default": 0}, taken(model, db)
+    assert taken(model, db) == {"exact": 0, "near": 1, "stale": 0, "model": 0, "default": 0}, taken(model, db)
     assert taken(model, "none")["default"] == 1
     said = run("dlc-compile", model, "--target=" + TARGET, "--tuning-db=" + db, "-o", TMP + "/near.dlcb", "--explain")
     row = next(l for l in said.splitlines() if "max_pool" in l)

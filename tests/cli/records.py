@@ -194,7 +194,7 @@ def older_databases():
 def hits():
     """Exact where there is a record, stale where the code was other, near for other shapes, default for none."""
     n = len(rows("list", DB))
-    assert compiled(DB)[0]["hits"] == {"exact": n, "near": 0, "stale": 0, "default": 0}
+    assert compiled(DB)[0]["hits"] == {"exact": n, "near": 0, "stale": 0, "model": 0, "default": 0}
     assert compiled("none")[0]["hits"]["default"] == n
     env = next(r for r in map(json.loads, lines(DB)) if r["kind"] == "environment")
     other = seal(dict(env, codegen_epoch=env["codegen_epoch"] + 1))
@@ -207,7 +207,8 @@ def hits():
     assert stale["hits"]["stale"] == n, stale
     p = run("dlc-compile", "squeezenet1_1", "--shape=data=1,3,40,40", "--tuning-db=" + DB, "-o", TMP + "/n.dlcb",
             "--explain")
-    assert re.search(r"exact \d+, near \d+, stale 0, default \d+; estimated [0-9.]+ ms", p.stdout), p.stdout[-200:]
+    counts = r"exact \d+, near \d+, stale 0, model 0, default \d+; estimated [0-9.]+ ms"
+    assert re.search(counts, p.stdout), p.stdout[-200:]
     assert f"next: dlc-tune squeezenet1_1 --tuning-db={DB} --shape=data=1,3,40,40" in p.stdout, p.stdout[-200:]
     run("dlc-compile", "squeezenet1_1", "--shape=data=1,3,40,40", "--tuning-db=none", "--unscheduled", "-o",
         TMP + "/u.dlcb")

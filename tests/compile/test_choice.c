@@ -445,6 +445,9 @@ static const struct {
 	{ "dlc lock 1\ntarget " ID "\ntask " ID " default " ID " " ID "\n", "not a line of a lock file" },
 	{ "dlc lock 1\ntarget " ID "\ntask " ID " maybe " ID " " ID "\n", "not a line of a lock file" },
 	{ "dlc lock 1\ntarget " ID "\ntask " ID " default - " ID " more\n", "not a line of a lock file" },
+	{ "dlc lock 1\ntarget " ID "\ntask " ID " model - " ID "\n", "not a line of a lock file" },
+	{ "dlc lock 1\ntarget " ID "\ntask " ID " model 1.64 " ID "\n", "not a line of a lock file" },
+	{ "dlc lock 1\ntarget " ID "\ntask " ID " model 1..2 " ID "\n", "not a line of a lock file" },
 	{ "dlc lock 1\ntarget " ID "\n\n", "not a line of a lock file" },
 	{ "dlc lock 1\ntarget " ID "\ntask " ID " default - " ID "\ntask " ID " default - " ID "\n",
 		"must stand once each" },
@@ -465,9 +468,9 @@ START_TEST(what_is_required)
 {
 	Lab *lab = open_lab();
 	Err err = { 0 };
-	static const HitClass order[] = { HIT_DEFAULT, HIT_NEAR, HIT_STALE, HIT_EXACT };
-	for (int i = 0; i < 4; i++)
-		for (int k = 0; k < 4; k++)
+	static const HitClass order[] = { HIT_DEFAULT, HIT_MODEL, HIT_NEAR, HIT_STALE, HIT_EXACT };
+	for (int i = 0; i < 5; i++)
+		for (int k = 0; k < 5; k++)
 			ck_assert_int_eq(hit_fulfils(order[i], order[k]), i >= k);
 	lab->o.required = true;
 	lab->o.require = HIT_DEFAULT;

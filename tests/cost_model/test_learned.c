@@ -67,12 +67,24 @@ END_TEST
 
 /* ---- files ---- */
 
+static Target some_cpu(void)
+{
+	Target t;
+	Err err = { 0 };
+	static const char text[] = "{\"kind\":\"cpu\",\"model\":\"x86-64-v3\",\"fma_rate\":2,\"fma_latency\":4}";
+	ck_assert_msg(target_parse(&t, "t", text, sizeof text - 1, 1, &err), "%s", err.text);
+	return t;
+}
+
 static LearnedModel small_model(Arena *a)
 {
 	static LearnedScore score[] = { { "all", 3, 40, { 0.5, 0.75 }, { 1.25, 1.125 } } };
+	static LearnedGain gains[] = { { ARCH_X86_64, 512, false, 9, 5, 0.125, 0.0625, 0.25 },
+		{ ARCH_X86_64, 256, true, 9, 0, LEARNED_NEVER, 0, 0.5 } };
 	LearnedModel m = { .kind = TARGET_CPU, .predictors = predictor_id(), .trained_s = 1700000000, .runs = 41,
 		.rows = 40,
-		.tasks = 3, .targets = 1, .forest = two_trees(a), .score = score, .nscore = 1 };
+		.tasks = 3, .targets = 1, .forest = two_trees(a), .score = score, .nscore = 1, .epoch = 9,
+		.untuned = gains, .nuntuned = 2 };
 	m.gain[2] = 0.75;
 	m.data = hash_of("test", "x", 1);
 	return m;
@@ -93,7 +105,16 @@ START_TEST(a_file_reads_back)
 	ck_assert(back.forest.nnode == 4 && memcmp(back.forest.node, m.forest.node, 4 * sizeof(TreeNode)) == 0);
 	ck_assert(back.rows == 40 && back.runs == 41 && back.tasks == 3 && back.gain[2] == 0.75 && back.nscore == 1);
 	ck_assert(back.score[0].rank[1] == 0.75 && back.score[0].pick[0] == 1.25 && back.kind == TARGET_CPU);
-	ck_assert(memcmp(&back.data, &m.data, sizeof m.data) == 0);
+	ck_assert(memcmp(&back.data, &m.data, sizeof m.data) == 0 && back.epoch == 9 && back.nuntuned == 2);
+	Target t = some_cpu();
+	t.vector_bits = 512;
+	const LearnedGain *g = learned_gain(&back, &t);
+	ck_assert(g != NULL && g->tasks == 9 && g->taken == 5 && g->margin == 0.125 && fabs(g->gain - 0.0625) < 1e-3);
+	t.threads = 2;
+	ck_assert(learned_gain(&back, &t) == NULL);
+	t.vector_bits = 256;
+	g = learned_gain(&back, &t);
+	ck_assert(g != NULL && g->margin == LEARNED_NEVER && g->best == 0.5);
 	ck_assert(!learned_read(a, path_of(a, "absent"), &back, &err) && err.code == ERR_MISSING);
 	unlink(path);
 	arena_free(a);
@@ -136,15 +157,6 @@ static const struct {
 	{ "text", "is no learned cost model" },
 	{ "missing", "there is no learned cost model" },
 };
-
-static Target some_cpu(void)
-{
-	Target t;
-	Err err = { 0 };
-	static const char text[] = "{\"kind\":\"cpu\",\"model\":\"x86-64-v3\",\"fma_rate\":2,\"fma_latency\":4}";
-	ck_assert_msg(target_parse(&t, "t", text, sizeof text - 1, 1, &err), "%s", err.text);
-	return t;
-}
 
 static const char dense[] =
 	"dag t\nin v0: f32[4,256]\nconst c0: f32[256,256]\nv1: f32[4,256] = dense(v0, c0)\nout v1\n";

@@ -39,11 +39,11 @@ static void sound_line(Text *file, const uint8_t *data)
 {
 	char id[HASH_HEX];
 	hash_hex(predictor_id(), id);
-	text_add(file, "{\"data\":\"%s\",\"gain\":[", id);
+	text_add(file, "{\"data\":\"%s\",\"epoch\":1,\"gain\":[", id);
 	for (int k = 0; k < PREDICTORS; k++)
 		text_add(file, "%s0", k > 0 ? "," : "");
 	text_add(file, "],\"kind\":\"cost_model\",\"nodes\":%d,\"predictors\":\"%s\",\"rows\":1,\"runs\":1,\"score\":[],"
-		"\"target\":\"cpu\",\"targets\":1,\"tasks\":1,\"trained_s\":1,\"trees\":%d,\"version\":1}\n",
+		"\"target\":\"cpu\",\"targets\":1,\"tasks\":1,\"trained_s\":1,\"trees\":%d,\"untuned\":[],\"version\":2}\n",
 		data[1], id, data[0]);
 }
 
