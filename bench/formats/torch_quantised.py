@@ -13,6 +13,7 @@ import torch
 from torch import nn
 import torch.ao.nn.quantized as nnq
 import torch.ao.quantization as Q
+import torch.ao.quantization.fx._decomposed # registers quantized_decomposed
 import torch.nn.functional as F
 import torchvision
 
