@@ -206,21 +206,19 @@ bool trace_apply(KernelSet *ks, const Trace *t, const Dag *dag, const Target *ta
 	return trace_apply_more(ks, t, dag, target, &cost, err);
 }
 
-static KernelSet *replay(Ir *ir, const Task *task, const Target *target, const Trace *t, Err *err)
+static KernelSet *draft(Ir *ir, const Task *task, const Target *target, const Trace *t, Err *err)
 {
 	KernelSet *ks = op_naive(ir, task->dag, "k", NAIVE_AS_TYPED, err);
-	bool ok = ks != NULL && trace_apply(ks, t, task->dag, target, err) && launch_fit(ks, target, t->name, err) &&
-		ir_verify_set(ks, err);
-	return ok ? ks : NULL;
+	return ks != NULL && trace_apply(ks, t, task->dag, target, err) && launch_fit(ks, target, t->name, err) ? ks : NULL;
 }
 
 const KernelSet *schedule_draft(Ir *ir, const Task *task, const Target *target, const Trace *t, Err *err)
 {
-	return replay(ir, task, target, t, err);
+	return draft(ir, task, target, t, err);
 }
 
 KernelSet *schedule_replay(Ir *ir, const Task *task, const Target *target, const Trace *t, Err *err)
 {
-	KernelSet *ks = replay(ir, task, target, t, err);
-	return ks != NULL && ir_verify_accesses(ks, err) ? ks : NULL;
+	KernelSet *ks = draft(ir, task, target, t, err);
+	return ks != NULL && ir_verify_set(ks, err) && ir_verify_accesses(ks, err) ? ks : NULL;
 }

@@ -109,7 +109,10 @@ void space_print_config(Text *out, const Space *s, const Config *c);
  * code is made of. It asks no template: every record replays from its text with the template table empty.
  */
 KernelSet *schedule_replay(Ir *ir, const Task *task, const Target *target, const Trace *t, Err *err);
-/* The same without the proof, which takes a fifth of the time: for estimates. No code is made of it. */
+/*
+ * The same, neither verified nor proved: for estimates, which need many. Each step refuses what is illegal; the
+ * verifier looks for what a step did wrong. No code is made of it.
+ */
 const KernelSet *schedule_draft(Ir *ir, const Task *task, const Target *target, const Trace *t, Err *err);
 
 #endif

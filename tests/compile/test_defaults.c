@@ -20,7 +20,7 @@ static void replay_default(const Task *task, const Target *target, int64_t batch
 	Arena *a = arena_new();
 	Space *s = space_new(a, task, target, &err);
 	Trace *t = s != NULL ? space_trace(s, &s->first, a, &err) : NULL;
-	bool takes = t != NULL && schedule_draft(ir_new(a), task, target, t, &err) != NULL;
+	bool takes = t != NULL && schedule_replay(ir_new(a), task, target, t, &err) != NULL;
 	ck_assert_msg(takes, "%s: batch %lld: %s: %s: %s", target->model, (long long)batch, task->label, err.place,
 		err.text);
 	arena_free(a);

@@ -1,12 +1,13 @@
 /*
  * Drafts that go on from what earlier traces have in common are those of schedule_draft: the same text, the same
- * number of expressions behind it, the same refusals.
+ * number of expressions behind it, the same refusals. The verifier, which drafts are not shown, has nothing to say.
  */
 #include "equal.h"
 #include "suite.h"
 
 #include "ir/build.h"
 #include "ir/text/ir_text.h"
+#include "ir/verify/verify.h"
 #include "schedule/drafts.h"
 
 #include <string.h>
@@ -28,6 +29,7 @@ static bool same_draft(Drafts *d, const Space *s, const Trace *t)
 	if (x != NULL) {
 		ck_assert_str_eq(ir_set_str(a, x), ir_set_str(a, y));
 		ck_assert_uint_eq(ir_int(x->ir, 1234567891011)->id, ir_int(y->ir, 1234567891011)->id);
+		ck_assert_msg(ir_verify_set(y, &err), "%s: %s", err.place, err.text); /* which drafts leave out */
 	}
 	arena_free(a);
 	return x != NULL;
