@@ -373,6 +373,26 @@ START_TEST(threads_have_equal_shares)
 }
 END_TEST
 
+/* Three heads leave one of two threads idle for a third of its time, the tiles of their queries do not. */
+START_TEST(threads_share_queries_of_few_heads)
+{
+	static const char *const dag[] = {
+		"dag a\nin q: f32[1,3,197,64]\nin k: f32[1,3,197,64]\nin v: f32[1,3,197,64]\n"
+		"y: f32[1,3,197,64] = attention(q, k, v) scale=0.125\nout y\n",
+		"dag b\nin q: f32[1,4,197,64]\nin k: f32[1,4,197,64]\nin v: f32[1,4,197,64]\n"
+		"y: f32[1,4,197,64] = attention(q, k, v) scale=0.125\nout y\n"
+	};
+	Arena *a = arena_new();
+	for (int k = 0; k < 2; k++) {
+		const char *trace = default_trace_for(a, dag[k], cpu(2)), *shared = strstr(trace, "parallel ");
+		ck_assert_msg(shared != NULL, "%s", trace);
+		const char *name = arena_printf(a, "%.*s", (int)strcspn(shared, "\n"), shared);
+		ck_assert_msg((name[strlen(name) - 1] == 'o') == (k == 0), "%s", trace);
+	}
+	arena_free(a);
+}
+END_TEST
+
 /* Channels that fill no block have one part: its rows are in a ring, and threads cannot share them. */
 START_TEST(a_ring_of_one_part_is_none_of_threads)
 {
@@ -392,6 +412,7 @@ int main(void)
 {
 	TCase *tc = tcase_create("default");
 	tcase_add_test(tc, a_ring_of_one_part_is_none_of_threads);
+	tcase_add_test(tc, threads_share_queries_of_few_heads);
 	tcase_add_test(tc, shared_axes_do_not_overlap);
 	tcase_add_loop_test(tc, threads_have_equal_shares, 0, LEN(shared_dags));
 	tcase_add_loop_test(tc, results_in_rows_come_from_lanes_of_channels, 0, LEN(sides));

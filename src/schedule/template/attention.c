@@ -14,6 +14,7 @@
  * have lanes along keys (attention_few.c).
  */
 #include "schedule/template/attention.h"
+#include "schedule/template/share.h"
 
 #include "op/op.h"
 
@@ -298,15 +299,31 @@ static void trim_steps(
 		sketch_step(s, "trim %s.2", tiles);
 }
 
-/* Threads share heads, or batches, or tiles; blocks of a launch all of them. The last tile is code of its own. */
-static void share_steps(Sketch *s, const Around *around, int64_t rows)
+/*
+ * Whether threads share the tiles of each head, and not the heads of all batches: where that leaves less time idle. The
+ * tiles of causal attention take the longer the later they are.
+ */
+static bool share_tiles(const Sketch *s, const Around *around, bool causal, int64_t rows)
+{
+	const TileAxis *x = around->axis;
+	int64_t heads = x[BATCH].extent * x[HEAD].extent, whole = x[QUERY].extent / rows;
+	double rest = (double)(x[QUERY].extent % rows) / (double)rows, filled = share_filled(s->target, heads);
+	if (around->tiles == NULL || (causal && heads > 1))
+		return false;
+	double takes = (double)whole / share_filled(s->target, whole) + rest / share_filled(s->target, 1);
+	return filled < 1 - TMPL_SHARE_IDLE && ((double)whole + rest) / takes > filled;
+}
+
+/* Threads share heads of batches, or tiles; blocks of a launch all of them. The last tile is code of its own. */
+static void share_steps(Sketch *s, const Around *around, bool causal, int64_t rows)
 {
 	const TileAxis *x = around->axis;
 	int64_t tiles = (x[QUERY].extent + rows - 1) / rows;
-	const char *most = x[HEAD].extent > 1 || around->tiles == NULL ? x[HEAD].name : around->tiles;
 	bool bound = false;
-	if (s->target->threads > 1)
-		sketch_step(s, "parallel %s", x[BATCH].extent > x[HEAD].extent ? x[BATCH].name : most);
+	if (s->target->threads > 1 && share_tiles(s, around, causal, rows))
+		sketch_step(s, "parallel %s", around->tiles);
+	else
+		share_some(s, (TileAxis[]){ x[BATCH], x[HEAD] }, 2);
 	if (target_has_blocks(s->target)) {
 		bound = around->tiles != NULL && x[BATCH].extent * x[HEAD].extent < s->target->cores;
 		TileAxis loop[] = { x[BATCH], x[HEAD], { around->tiles, tiles } };
@@ -345,7 +362,7 @@ static bool run(Sketch *s, Err *err)
 	for (int k = MAX; k <= SUM; k++)
 		softmax_steps(s, &a, &a.row[k], p.rows);
 	trim_steps(s, &a, &p, value_unroll, tiles, around.rest);
-	share_steps(s, &around, p.rows);
+	share_steps(s, &around, a.causal, p.rows);
 	return true;
 }
 

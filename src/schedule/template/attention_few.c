@@ -10,6 +10,7 @@
  */
 #include "schedule/template/attention.h"
 #include "schedule/template/fold.h"
+#include "schedule/template/share.h"
 
 /* Sums of the values that fit registers together, beside f vectors of values and a weight. */
 static int64_t choose_vectors(const Sketch *s, int64_t rows, int64_t vectors)
@@ -119,8 +120,7 @@ void attention_few(Sketch *s, const Attention *a)
 	fold_steps(s, a->row[MAX].block, a->row[MAX].key, keys, lanes, TMPL_ROWS_SUMS);
 	lane_steps(s, a->row[EXP].key, keys, lanes);
 	fold_steps(s, a->row[SUM].block, a->row[SUM].key, keys, lanes, TMPL_ROWS_SUMS);
-	if (s->target->threads > 1)
-		sketch_step(s, "parallel %s", x[BATCH].extent > heads / a->group ? x[BATCH].name : at);
+	share_some(s, (TileAxis[]){ x[BATCH], { at, heads / a->group } }, head.out != NULL ? 2 : 1);
 	if (target_has_blocks(s->target)) {
 		TileAxis grid[] = { x[BATCH], { head.out, heads / a->group } };
 		device_bind_grid(s, grid, head.out != NULL ? 2 : 1);
