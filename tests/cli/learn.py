@@ -5,7 +5,7 @@ The records are those of tests/cost_model/records.jsonl, sealed here: schedules 
 import glob, hashlib, json, os, struct, sys
 
 import world
-from world import TMP, run, seal, lines
+from world import TMP, canon, run, seal, lines
 
 DB = TMP + "/zoo.sqlite"
 MODEL = DB + ".cpu.model"
@@ -144,6 +144,47 @@ def useless_ones_are_named():
     said = ranks("xgboost", db=TMP + "/few.sqlite")
     assert "few.sqlite.cpu.model" in said and "estimate ranks" in said, said
 
+def is_shipped():
+    """beside the shipped logs a model is named, chooses for Tasks without records, and is locked without a model"""
+    ship, whole = TMP + "/ship", open(MODEL, "rb").read()
+    os.makedirs(ship)
+    run("dlc-db", "import", ship + "/cpu/", "-", input="\n".join(lines(DB)[:12]) + "\n")
+    line, rest = whole.split(b"\n", 1)
+    o = json.loads(line)
+    groups = [(g["arch"], g["vector_bits"]) for g in o["untuned"]]
+    assert o["epoch"] > 0 and groups in ([], [("x86-64", 512)]), groups
+    o["untuned"] = [dict(arch="x86-64", vector_bits=512, parallel=0, tasks=9, taken=5, margin=1, gain=100, best=200)]
+    o["score"][0].update(rank_model=900, rank_estimate=100)
+    body = canon(o).encode() + b"\n" + rest[:-16]
+    sound = body + hashlib.blake2b(b"dlc/cost-model/v1\0" + body, digest_size=16).digest()
+    env = dict(world.ENV, DLC_TUNING_LOGS=ship)
+    def compiled(*args, env=env):
+        p = run("dlc-compile", "mobilenet_v3_small", "--target=" + TARGET, "--tuning-db=none", "-o", TMP + "/s.dlcb",
+                "--json", *args, env=env)
+        return json.loads(p.stdout.splitlines()[-1]), p.stderr, open(TMP + "/s.dlcb", "rb").read()
+    with open(ship + "/cpu.model", "wb") as f:
+        f.write(sound)
+    row, = json.loads(run("dlc-info", "--json", env=env).stdout)["models"]
+    assert row["kind"] == "cpu" and row["epoch"] == o["epoch"] and row["schedules"] == o["rows"], row
+    assert "model     cpu: of" in run("dlc-info", env=env).stdout
+    (first, said, code), (second, _, again) = compiled("--lock=" + TMP + "/s.lock"), compiled()
+    assert first["hits"]["model"] > 0 and said == "" and second["hits"] == first["hits"], (first, said)
+    assert " model " in open(TMP + "/s.lock").read() and os.listdir(TMP + "/cache/dlc/untuned")
+    none = dict(env, DLC_TUNING_LOGS="none")
+    locked, said, same = compiled("--lock=" + TMP + "/s.lock", env=none)
+    assert locked["hits"] == first["hits"] and same == code and said == "", (locked, said)
+    for how in (dict(env=none), dict(env=env, analytic=True)):
+        hits, said, _ = compiled(*["--cost-model=analytic"] * ("analytic" in how), env=how["env"])
+        assert hits["hits"]["model"] == 0 and said == "", (hits, said)
+    run("dlc-compile", "mlp", "--target=" + TARGET, "--tuning-db=none", "--require=near", "-o", TMP + "/r.dlcb",
+        env=env, want=3)
+    # A damaged one is named once and has no say.
+    with open(ship + "/cpu.model", "wb") as f:
+        f.write(sound[:-20])
+    hits, said, _ = compiled()
+    assert hits["hits"]["model"] == 0 and said.count("cpu.model") == 1 and "chooses no schedules" in said, said
+    assert "damaged" in run("dlc-info", env=env).stdout
+
 def tunes():
     """a tuner ranks by it, and learns"""
     if os.uname().machine != "x86_64":
@@ -159,6 +200,6 @@ def main():
         assert os.environ.get("DLC_TEST_STRICT") is None, "libxgboost-dev is missing, which ./check installs"
         print("skipped: learned cost models: this dlc was built without libxgboost")
         world.end(0)
-    world.main(trains, remembers, shows, refuses, is_used, useless_ones_are_named, tunes)
+    world.main(trains, remembers, shows, refuses, is_used, useless_ones_are_named, is_shipped, tunes)
 
 main()
