@@ -68,7 +68,7 @@ TASKS = [
     ("threads_dense", "gpt2", DENSE, "template", "host", 2, 500),
     ("opencl_conv3x3", "resnet18", CONV, "template", "opencl", 1, 150),
     ("opencl_conv1x1", "mobilenet_v1", CONV1, "template", "opencl", 1, 150),
-    ("opencl_dense", "gpt2", DENSE, "template", "opencl", 1, 300),
+    ("opencl_dense", "gpt2", DENSE, "template", "opencl", 1, 150),
     ("opencl_mean", "efficientnet_b0", MEAN, "template", "opencl", 1, 300),
 ]
 HERE = pathlib.Path(__file__).resolve().parent
