@@ -127,6 +127,15 @@ class MaxoutDense(L.Layer):
         return tf_keras.backend.max(tf_keras.backend.dot(x, w) + b, axis=1)
 
 
+class Cosine(L.Layer):
+    """The mode cos of Merge."""
+    def call(self, x):
+        dot = tf_keras.backend.batch_dot
+        a, b = x
+        length = tf_keras.backend.sqrt(dot(a, a, (1, 1)) * dot(b, b, (1, 1)))
+        return tf_keras.backend.expand_dims(dot(a, b, (1, 1)) / tf_keras.backend.maximum(length, 1e-7), 1)
+
+
 cases |= {
     "Highway": (FLAT, [old("Highway", init="x", activation="tanh", bias=True, input_dim=6, W_regularizer=None)],
                 lambda: [Highway()], [[numbers(6, 6), numbers(6, 6), numbers(6), numbers(6)]]),
@@ -137,8 +146,7 @@ for mode, axes, layer in (("sum", {}, L.Add), ("mul", {}, L.Multiply), ("ave", {
                           ("concat", {"concat_axis": 1}, lambda: L.Concatenate(axis=1)),
                           ("dot", {"dot_axes": [2, 2]}, lambda: L.Dot(axes=(2, 2)))):
     cases["Merge " + mode] = (LINE, (mode, axes), layer, [])
-cases["Merge cos"] = (FLAT, ("cos", {"dot_axes": [1, 1]}),
-                      lambda: lambda x: L.Reshape((1, 1))(L.Dot(axes=1, normalize=True)(x)), [])
+cases["Merge cos"] = (FLAT, ("cos", {"dot_axes": [1, 1]}), Cosine, [])
 
 
 def write_weights(h, names, layers):

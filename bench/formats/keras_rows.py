@@ -180,7 +180,7 @@ cases |= {
 for name in ("RandomBrightness RandomColorDegeneration RandomColorJitter RandomContrast RandomElasticTransform "
              "RandomErasing RandomFlip RandomGaussianBlur RandomGrayscale RandomHue RandomInvert RandomPerspective "
              "RandomPosterization RandomRotation RandomSaturation RandomSharpness RandomShear RandomTranslation "
-             "RandomZoom AugMix CutMix MixUp RandAugment Solarization Equalization").split():
+             "RandomZoom AugMix CutMix MixUp RandAugment Solarization").split():
     given = {"RandomPosterization": (4,), "RandomTranslation": (0.2, 0.2)}.get(name, (0.2,) if name in (
         "RandomBrightness", "RandomContrast", "RandomSaturation", "RandomSharpness", "RandomHue", "RandomRotation",
         "RandomColorDegeneration", "RandomZoom") else ())
@@ -418,8 +418,8 @@ def main():
             net.save(f"{d}/m.keras")
             try:
                 net.save(f"{d}/m.h5")
-            except TypeError:  # Keras 3.15.1 cannot copy the settings of its layers that change images
-                pass
+            except TypeError:  # Keras 3.15.1 cannot copy the settings of some layers that change images
+                os.remove(f"{d}/m.h5")
             net.save_weights(f"{d}/w.weights.h5")
             open(f"{d}/m.json", "w").write(net.to_json())
             names = [i._keras_history[0].name for i in net.inputs]

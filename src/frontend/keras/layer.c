@@ -88,7 +88,8 @@ static bool is_function(const Json *json, const Json *config, const char *module
 		return strncmp(module, "keras.src.ops", 13) == 0 || strncmp(module, "keras.ops", 9) == 0;
 	const Json *calls = json_find(json, "inbound_nodes");
 	return calls != NULL && calls->kind == JV_ARRAY && calls->list.n > 0 && calls->list.at[0]->kind == JV_OBJECT &&
-	       json_find(config, "trainable") == NULL && strcmp(class, "InputLayer") != 0;
+	       json_find(config, "trainable") == NULL && strcmp(class, "InputLayer") != 0 &&
+	       strcmp(class, "Discretization") != 0;
 }
 
 static const char *text_in(const Json *object, const char *key)
