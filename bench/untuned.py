@@ -5,8 +5,10 @@
 
 Draws --count operators with random shapes (convolutions with and without groups, depthwise ones, products, poolings,
 softmax, layer norm, elementwise chains, resizing), writes each as an ONNX file with random weights, tunes it for
---budget from an empty database, and times the tuned and the untuned bundle in turns.  The ratio untuned / tuned of each
-and its geometric mean are printed: near 1, the defaults are as good as what the search finds."""
+--budget from an empty database, and times three bundles in turns: tuned, untuned (what the learned model of
+DLC_TUNING_LOGS or the shipped one chooses, else the default), and default (--cost-model=analytic).  The ratios
+untuned / tuned and default / tuned of each and their geometric means are printed: near 1, they are as good as what the
+search finds."""
 import argparse
 import math
 import os
@@ -139,20 +141,21 @@ class Draw:
 
 
 def measure(dlc, path, o, folder):
-    """(untuned ms, tuned ms, trials)"""
+    """(ms of the default, untuned and tuned, trials)"""
     options = [f"--threads={o.threads}", *([f"--target={o.target}"] if o.target else [])]
     db = path.replace(".onnx", ".sqlite")
     trials = dlc.json("dlc-tune", path, *options, "--tuning-db=" + db, "--budget=" + o.budget)["trials"]
-    bundles = {"untuned": "none", "tuned": db}
-    for side, base in bundles.items():
-        bundles[side] = os.path.join(folder, side + ".dlcb")
-        dlc.call("dlc-compile", path, *options, "--tuning-db=" + base, "--output=" + bundles[side])
+    sides = {"default": ["--tuning-db=none", "--cost-model=analytic"], "untuned": ["--tuning-db=none"],
+             "tuned": ["--tuning-db=" + db]}
+    bundles = {side: os.path.join(folder, side + ".dlcb") for side in sides}
+    for side, how in sides.items():
+        dlc.call("dlc-compile", path, *options, *how, "--output=" + bundles[side])
     took = {side: [] for side in bundles}
     for r in range(o.rounds):
         for side in list(bundles)[::1 if r % 2 else -1]:
             j = dlc.json("dlc-run", bundles[side], "--random", "--bench", f"--seconds={o.seconds}")
             took[side].append(j["median_ms"])
-    return *(statistics.median(took[side]) for side in ("untuned", "tuned")), trials
+    return *(statistics.median(took[side]) for side in bundles), trials
 
 
 def main():
@@ -162,21 +165,23 @@ def main():
     if why:
         rival.give_up(3, f"onnx cannot be installed from PyPI ({why})")
     import numpy
-    ratios = []
+    ratios = {"untuned": [], "default": []}
     with rival.folder() as folder:
         fresh = {"XDG_DATA_HOME": folder + "/data", "XDG_CACHE_HOME": folder + "/cache", "DLC_TUNING_DB": "none"}
         dlc = rival.Dlc(o.build, fresh)
         for number in range(o.count):
             what, path = Draw(numpy.random.default_rng([o.seed, number])).write(number, folder)
             try:
-                untuned, tuned, trials = measure(dlc, path, o, folder)
+                default, untuned, tuned, trials = measure(dlc, path, o, folder)
             except RuntimeError as e:
                 rival.give_up(5, f"{what}: {e}")
-            ratios.append(untuned / tuned)
-            print(f"{what:44} untuned {untuned:9.4f} ms, tuned {tuned:9.4f} ms, ratio {ratios[-1]:.3f}, "
-                  f"{trials} trials", flush=True)
-    mean = math.exp(statistics.fmean(map(math.log, ratios)))
-    print(f"{len(ratios)} operators: untuned / tuned {mean:.3f} (geometric mean), {max(ratios):.3f} at most")
+            ratios["untuned"].append(untuned / tuned)
+            ratios["default"].append(default / tuned)
+            print(f"{what:44} default {default:9.4f} ms, untuned {untuned:9.4f} ms, tuned {tuned:9.4f} ms, ratios "
+                  f"{default / tuned:.3f} {untuned / tuned:.3f}, {trials} trials", flush=True)
+    for side, all in ratios.items():
+        mean = math.exp(statistics.fmean(map(math.log, all)))
+        print(f"{len(all)} operators: {side} / tuned {mean:.3f} (geometric mean), {max(all):.3f} at most")
 
 
 main()
