@@ -45,6 +45,12 @@ static const struct {
 	{ FORWARD("    q = torch.quantize_per_tensor(x, 1., 0, 13)\n"
 			  "    return torch.dequantize(torch.mean(q, [1]))\n"),
 		4 + 10, NULL },
+	/* 1 is the code 256, which is none: 255 / 256 */
+	{ FORWARD(Q "    return torch.dequantize(torch.hardsigmoid(torch.add(torch.mul(q, 1), 0)))\n"), 0,
+		"reads a quantised tensor, which dlc does not have for this operator" },
+	{ FORWARD("    q = torch.quantize_per_tensor(torch.mul(x, 3.), 1., 3, 13)\n"
+			  "    return torch.dequantize(torch.hardsigmoid(q))\n"),
+		12 * 255. / 256, NULL },
 	{ FORWARD(Q "    return torch.dequantize(ops.quantized.add(q, q, 1., 0))\n"), 156, NULL },
 	{ FORWARD(Q "    return torch.dequantize(ops.quantized.cat([q, q], 1, 1., 2))\n"), 156, NULL },
 	{ FORWARD(Q W "    p = ops.quantized.linear_prepack(w, None)\n"
@@ -131,15 +137,28 @@ END_TEST
 	"," ARG("scale", "{\"as_float\":0.5}") "," ARG("zero_point", "{\"as_int\":3}") "," ARG("quant_min", \
 		"{\"as_int\":0}") "," ARG("quant_max", "{\"as_int\":20}") "," ARG("dtype", "{\"as_scalar_type\":1}")
 
+#define BY_CHANNEL(x) \
+	ARG("input", TENSOR(x)) \
+	"," ARG("scales", TENSOR("s")) "," ARG("zero_points", TENSOR("z")) "," ARG("axis", "{\"as_int\":0}") "," ARG( \
+		"quant_min", "{\"as_int\":0}") "," ARG("quant_max", "{\"as_int\":20}") "," ARG("dtype", \
+		"{\"as_scalar_type\":1}")
+#define FULL(out, value) \
+	"{\"target\":\"torch.ops.aten.full.default\",\"inputs\":[" ARG("size", "{\"as_ints\":[2]}") "," ARG( \
+		"fill_value", "{\"as_float\":" value "}") "],\"outputs\":[" TENSOR(out) "]},"
+
+/* For all elements, and a scale for each row. */
 START_TEST(exported_codes)
 {
-	static const char json[] = PROGRAM(CODED("q", "quantize_per_tensor.default", SCALED("x")) "," CODED(
-										   "y", "dequantize_per_tensor.default", SCALED("q")),
-		"y");
+	static const char *const json[] = { PROGRAM(CODED("q", "quantize_per_tensor.default", SCALED("x")) "," CODED(
+													"y", "dequantize_per_tensor.default", SCALED("q")),
+											"y"),
+		PROGRAM(FULL("s", "0.5") FULL("z", "3") CODED("q", "quantize_per_channel.default", BY_CHANNEL("x")) "," CODED(
+					"y", "dequantize_per_channel.default", BY_CHANNEL("q")),
+			"y") };
 	static const float x[12] = { 1, -9, 100, 1.3f, 1.2f, 0 }, want[12] = { 1, -1.5f, 8.5f, 1.5f, 1, 0 };
 	Arena *a = arena_new();
 	Err err = { 0 };
-	Dag *d = load_program(a, json, &err);
+	Dag *d = load_program(a, json[_i], &err);
 	ck_assert_msg(d != NULL, "%s", err.text);
 	ck_assert(strstr(dag_str(a, d), "u8[2,6]") != NULL);
 	void **out = evaluate(a, d, (const void *const[]){ x }, &err);
@@ -155,6 +174,6 @@ int main(void)
 	TCase *tc = tcase_create("pytorch_quant");
 	tcase_add_loop_test(tc, codes_are_computed, 0, LEN(cases));
 	tcase_add_test(tc, scales_must_fit);
-	tcase_add_test(tc, exported_codes);
+	tcase_add_loop_test(tc, exported_codes, 0, 2);
 	return run_suite("pytorch_quant", tc);
 }

@@ -415,8 +415,9 @@ static void import_linear_dynamic(Aten *n)
 /* ---- exported programs: codes are plain tensors, scales are arguments */
 
 /* A scale or zero point, a number or a tensor, in f32 as it broadcasts. */
-static int given(Aten *n, const char *name, int axis, int rank)
+static int given(Aten *n, const char *all, const char *each, int axis, int rank)
 {
+	const char *name = aten_given(n, each) ? each : all;
 	int x = aten_given(n, name) ? aten_as(n, aten_any(n, name), F32) : node_number(n->v, F32, 0);
 	return along(n->v, x, axis, rank);
 }
@@ -431,7 +432,7 @@ static void import_codes(Aten *n)
 	double lo = aten_float(n, "quant_min"), hi = aten_float(n, "quant_max");
 	if (!node_ok(v))
 		return;
-	int s = given(n, "scale", axis, rank), z = given(n, "zero_point", axis, rank);
+	int s = given(n, "scale", "scales", axis, rank), z = given(n, "zero_point", "zero_points", axis, rank);
 	int y = codes(v, x, s, z, type, lo, hi);
 	aten_set(n, fake ? node_call2(v, OP_mul, node_call2(v, OP_sub, y, z), s) : y);
 }
@@ -444,8 +445,8 @@ static void import_numbers(Aten *n)
 	DType type = aten_type(n, "out_dtype", F32);
 	if (!node_ok(v))
 		return;
-	int y = node_call2(v, OP_sub, node_cast(v, x, F32), given(n, "zero_point", axis, rank));
-	aten_set(n, node_cast(v, node_call2(v, OP_mul, y, given(n, "scale", axis, rank)), type));
+	int y = node_call2(v, OP_sub, node_cast(v, x, F32), given(n, "zero_point", "zero_points", axis, rank));
+	aten_set(n, node_cast(v, node_call2(v, OP_mul, y, given(n, "scale", "scales", axis, rank)), type));
 }
 
 /* The scale and zero point for the range that a tensor has. */
@@ -474,7 +475,7 @@ static void import_choose(Aten *n)
 #define PREPACK "weight:T bias:T? stride:A padding:A dilation:A groups:i"
 #define CODES "input:T scale:* zero_point:* quant_min:i quant_max:i dtype:i"
 #define NUMBERS "input:T scale:* zero_point:* quant_min:_ quant_max:_ dtype:_"
-#define CHANNELS(rest) "input:T scale:* zero_point:* axis:i quant_min:" rest " quant_max:" rest
+#define CHANNELS(s, rest) "input:T scale" s ":* zero_point" s ":*? axis:i quant_min:" rest " quant_max:" rest
 
 const AtenRow torch_quant_rows[] = {
 	{ "quantize_per_tensor", "self:T scale:* zero_point:* dtype:i", import_quantize, 0 },
@@ -484,7 +485,7 @@ const AtenRow torch_quant_rows[] = {
 	{ "q_scale", "self:T", import_scale_of, 0 },
 	{ "q_zero_point", "self:T", import_scale_of, 1 },
 	{ "fake_quantize_per_tensor_affine", "input:T scale:* zero_point:* quant_min:i quant_max:i", import_codes, 1 },
-	{ "fake_quantize_per_channel_affine", CHANNELS("i"), import_codes, 1 },
+	{ "fake_quantize_per_channel_affine", CHANNELS("", "i"), import_codes, 1 },
 	{ "quantized::add", "qa:T qb:T" OUT, import_binary, OP_add },
 	{ "quantized::add_relu", "qa:T qb:T" OUT, import_binary, 1000 + OP_add },
 	{ "quantized::mul", "qa:T qb:T" OUT, import_binary, OP_mul },
@@ -522,8 +523,8 @@ const AtenRow torch_quant_rows[] = {
 	{ "quantized::linear_relu_dynamic", "x:T packed:* reduce_range:b=False", import_linear_dynamic, 100 },
 	{ "quantized_decomposed::quantize_per_tensor", CODES, import_codes, 0 },
 	{ "quantized_decomposed::dequantize_per_tensor", NUMBERS " out_dtype:d?", import_numbers, 0 },
-	{ "quantized_decomposed::quantize_per_channel", CHANNELS("i") " dtype:i", import_codes, 0 },
-	{ "quantized_decomposed::dequantize_per_channel", CHANNELS("_") " dtype:_ out_dtype:d?", import_numbers, 0 },
+	{ "quantized_decomposed::quantize_per_channel", CHANNELS("s", "i") " dtype:i", import_codes, 0 },
+	{ "quantized_decomposed::dequantize_per_channel", CHANNELS("s", "_") " dtype:_ out_dtype:d?", import_numbers, 0 },
 	{ "quantized_decomposed::choose_qparams", "input:T quant_min:i quant_max:i eps:f dtype:_", import_choose, 0 },
 	{ NULL, NULL, NULL, 0 },
 };

@@ -74,6 +74,23 @@ static bool keeps_scale(const char *name)
 	return false;
 }
 
+/* Operators whose results PyTorch gives a scale that their range says; codes of i8 have another zero point. */
+static bool has_scale(const char *name, DType type, TorchQuant *q)
+{
+	static const struct {
+		const char *name;
+		double scale;
+		int64_t zero;
+	} fixed[] = { { "sigmoid", 1. / 256, 0 }, { "hardsigmoid", 1. / 256, 0 }, { "tanh", 1. / 128, 128 } };
+	for (size_t k = 0; k < sizeof fixed / sizeof *fixed; k++)
+		if (strncmp(name, fixed[k].name, strlen(fixed[k].name)) == 0 &&
+			strchr("._", name[strlen(fixed[k].name)]) != NULL) {
+			*q = (TorchQuant){ .scale = fixed[k].scale, .zero = fixed[k].zero - (type.kind == DT_INT ? 128 : 0) };
+			return true;
+		}
+	return false;
+}
+
 bool torch_call_quant(
 	Visit *v, const AtenRow *list, const char *name, bool inplace, const AtenIn *in, TorchValue *out, bool *done)
 {
@@ -84,8 +101,11 @@ bool torch_call_quant(
 		return true;
 	TorchTensor *first = first_of(in);
 	const TorchQuant *q = torch_quant(first);
+	TorchQuant *own = arena_new_of(a, TorchQuant);
 	*done = true;
-	if (!keeps_scale(name) || q->scales != NULL) {
+	if (has_scale(name, torch_item(v, first)->type, own) && !inplace && q->scales == NULL)
+		q = own;
+	else if (!keeps_scale(name) || q->scales != NULL) {
 		node_fail(v, ERR_UNSUPPORTED, "it reads a quantised tensor, which dlc does not have for this operator");
 		return false;
 	}
