@@ -138,6 +138,7 @@ try:
     add("deform_conv", lambda x, o, w, m: O.deform_conv2d(x, o, w, torch.ones(6), 2, 1, 1, m), V, OFFSET, W2, MASK)
     add("deform_conv_plain", lambda x, o, w: O.deform_conv2d(x, o, w), V, r(2, 18, 6, 6) * 9, r(6, 4, 3, 3))
     ROIS = torch.tensor([[0, 1, 1, 6, 5], [1, 0.5, 2, 3, 7.5]])
+    add("roi_pool", lambda x, b: O.roi_pool(x, b, 3, 0.5), V, ROIS)
     add("roi_align", lambda x, b: O.roi_align(x, b, 3, 0.5, 2, True), V, ROIS)
 except ImportError:
     print("no torchvision: its operators are left out")

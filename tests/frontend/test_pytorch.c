@@ -69,6 +69,9 @@ static const struct {
 	{ FORWARD("    return torch.logcumsumexp(x, 1)\n"), { "bool[6,6]", "reduce_max(", "output: f32[2,6] = reshape(" } },
 	{ FORWARD("    return torch.equal(x, x)\n"), { "output: bool[] = cast" } },
 	{ FORWARD("    return torch.float_power(x, 2)\n"), { "output: f64[2,6]" } },
+	{ FORWARD("    v = torch.view(x, [1, 1, 3, 4])\n    r = torch.tensor([[0., 0., 0., 3., 2.]])\n"
+			  "    y, p, = ops.torchvision.roi_pool(v, r, 1., 2, 2)\n    return y\n"),
+		{ "f32[1,1,2,2]" } },
 	/* infinities are not close to a number, and integers have a relative distance, too */
 	{ FORWARD("    return torch.isclose(x, torch.relu(x))\n"), { "f32[] = {inf}", "= less(", "bool[2,6]" } },
 	{ FORWARD("    y = torch.to(x, 4)\n    return torch.isclose(y, y)\n"), { "i64[2,6]", "to=f32" } },

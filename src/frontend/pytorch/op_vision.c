@@ -2,6 +2,7 @@
 #include "frontend/node/deform_conv.h"
 #include "frontend/node/grid_sample.h"
 #include "frontend/node/roi_align.h"
+#include "frontend/node/roi_pool.h"
 #include "frontend/pytorch/aten.h"
 
 #include "op/element.h"
@@ -75,6 +76,20 @@ static void import_roi_align(Aten *n)
 		aten_set(n, node_roi_align(v, x, node_new_item(v, places), which, &r));
 }
 
+/* The second result, places of maxima, is for training. */
+static void import_roi_pool(Aten *n)
+{
+	Visit *v = n->v;
+	TorchValue both = torch_list(v->im->arena, TORCH_TUPLE);
+	RegionPool p = { .height = aten_int(n, "pooled_height"),
+		.width = aten_int(n, "pooled_width"),
+		.scale = aten_float(n, "spatial_scale") };
+	int x = aten_value(n, "input"), rois = aten_value(n, "rois");
+	torch_push(v->im->arena, both.list, torch_of(v, node_roi_pool(v, x, rois, &p)));
+	torch_push(v->im->arena, both.list, torch_none());
+	aten_give(n, both);
+}
+
 static void import_deform_conv(Aten *n)
 {
 	Visit *v = n->v;
@@ -117,9 +132,10 @@ const AtenRow torch_vision_rows[] = {
 	{ "torchvision::roi_align",
 		"input:T rois:T spatial_scale:f pooled_height:i pooled_width:i sampling_ratio:i aligned:b=False",
 		import_roi_align, 0 },
+	{ "torchvision::roi_pool", "input:T rois:T spatial_scale:f pooled_height:i pooled_width:i", import_roi_pool, 0 },
 	{ "torchvision::deform_conv2d",
 		"input:T weight:T offset:T mask:T bias:T stride_h:i stride_w:i pad_h:i pad_w:i dilation_h:i dilation_w:i "
-	    "groups:i "
+		"groups:i "
 		"offset_groups:i use_mask:b",
 		import_deform_conv, 0 },
 	{ NULL, NULL, NULL, 0 },
