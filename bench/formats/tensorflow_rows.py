@@ -258,6 +258,53 @@ case("While", loop, f(3, 3))
 case("If data", lambda x: tf.cond(x[0] > 0, lambda: x + 1, lambda: x * 2), f(3))
 case("PartitionedCall", lambda x: tf.function(lambda y: tf.exp(y) + 1)(x), f(3))
 
+boxes = np.sort(f(30, 2, 2, lo=0, hi=9), 1).reshape(30, 4)
+for flipped in (False, True):
+    x = boxes[:, [2, 1, 0, 3]] if flipped else boxes
+    case("NonMaxSuppressionV4", lambda x, s: R.NonMaxSuppressionV4(boxes=x, scores=s, max_output_size=8,
+        iou_threshold=0.4, score_threshold=0.2, pad_to_max_output_size=True), x, f(30, lo=0, hi=1))
+    case("NonMaxSuppressionV5", lambda x, s: R.NonMaxSuppressionV5(boxes=x, scores=s, max_output_size=40,
+        iou_threshold=0.4, score_threshold=0.5, soft_nms_sigma=0.0, pad_to_max_output_size=True), x, f(30, lo=0, hi=1))
+for q, each, clip, per, total in ((1, False, True, 5, 12), (4, False, False, 3, 40), (1, True, True, 2, 30)):
+    many = np.sort(f(2, 20, q, 2, 2, lo=-0.2, hi=1.3), 3).reshape(2, 20, q, 4)[..., [0, 2, 1, 3]]
+    many = np.stack([np.minimum(many[..., 0], many[..., 2]), np.minimum(many[..., 1], many[..., 3]),
+                     np.maximum(many[..., 0], many[..., 2]), np.maximum(many[..., 1], many[..., 3])], -1)
+    case("CombinedNonMaxSuppression", lambda x, s, e=each, c=clip, p=per, t=total: R.CombinedNonMaxSuppression(
+        boxes=x, scores=s, max_output_size_per_class=p, max_total_size=t, iou_threshold=0.4, score_threshold=0.3,
+        pad_per_class=e, clip_boxes=c), many, f(2, 20, 4, lo=0, hi=1))
+ids = np.array([2, 0, 1, 0, 4], np.int32)
+case("UnsortedSegmentMax", lambda x: R.UnsortedSegmentMax(data=x, segment_ids=ids, num_segments=5), f(5, 3))
+case("UnsortedSegmentMin", lambda x: R.UnsortedSegmentMin(data=x, segment_ids=ids, num_segments=5), i(5, 3))
+case("Bincount", lambda x, w: R.Bincount(arr=x, size=4, weights=w), i(3, 5, hi=7), f(3, 5))
+case("Bincount without weights", lambda x: R.Bincount(arr=x, size=9, weights=np.zeros(0, np.int32)), i(12, hi=7))
+case("DenseBincount", lambda x, w: R.DenseBincount(input=x, size=4, weights=w), i(3, 5, hi=7), f(3, 5))
+case("DenseBincount once", lambda x: R.DenseBincount(input=x, size=6, weights=np.zeros(0, np.float32),
+    binary_output=True), i(3, 5, hi=7))
+case("Bucketize", lambda x: R.Bucketize(input=x, boundaries=[-1.0, 0.0, 0.5, 1.5]), f(4, 6))
+case("Bucketize of integers", lambda x: R.Bucketize(input=x, boundaries=[1.0, 2.0, 4.0]), i(4, 6))
+for k, rows, columns in ((0, -1, -1), (2, -1, -1), (-1, -1, -1), (1, 3, -1), (-2, -1, 5), (0, 3, 5)):
+    case(f"MatrixDiagV3 {k} {rows} {columns}", lambda x, k=k, r=rows, c=columns: R.MatrixDiagV3(
+        diagonal=x, k=k, num_rows=r, num_cols=c, padding_value=7.0), f(2, 3))
+case("MatrixDiagV2", lambda x: R.MatrixDiagV2(diagonal=x, k=0, num_rows=-1, num_cols=-1, padding_value=0.0), f(2, 3))
+for k in (0, 1, -2, 3):
+    case(f"MatrixDiagPartV3 {k}", lambda x, k=k: R.MatrixDiagPartV3(input=x, k=k, padding_value=0.0), f(2, 4, 5))
+    case(f"MatrixSetDiagV3 {k}", lambda x, d, k=k: R.MatrixSetDiagV3(input=x, diagonal=d, k=k), f(2, 4, 5),
+         f(2, min(4 + min(k, 0), 5 - max(k, 0))))
+case("MatrixDiagPartV2", lambda x: R.MatrixDiagPartV2(input=x, k=0, padding_value=0.0), f(4, 5))
+case("MatrixSetDiag", lambda x, d: R.MatrixSetDiag(input=x, diagonal=d), f(2, 5, 4), f(2, 4))
+case("MatrixSetDiagV2", lambda x, d: R.MatrixSetDiagV2(input=x, diagonal=d, k=[1, 1]), f(5, 4), f(3))
+case("SpaceToBatch", lambda x: R.SpaceToBatch(input=x, paddings=[[1, 0], [2, 1]], block_size=3), f(2, 5, 6, 3))
+case("BatchToSpace", lambda x: R.BatchToSpace(input=x, crops=[[1, 0], [0, 1]], block_size=2), f(8, 3, 4, 3))
+for padding in ("SAME", "VALID"):
+    case(f"ExtractImagePatches {padding}", lambda x, p=padding: R.ExtractImagePatches(images=x, ksizes=[1, 3, 2, 1],
+        strides=[1, 2, 1, 1], rates=[1, 1, 2, 1], padding=p), f(2, 9, 8, 3))
+case("Roll", lambda x: R.Roll(input=x, shift=[2, -1, 9], axis=[0, 1, 2]), f(5, 3, 4))
+case("Roll of one axis", lambda x: R.Roll(input=x, shift=-7, axis=-1), f(5, 3))
+case("Reverse", lambda x: R.Reverse(tensor=x, dims=[True, False, True]), f(5, 3, 4))
+case("EmptyTensorList", lambda x, y: R.TensorListStack(input_handle=R.TensorListPushBack(
+    input_handle=R.TensorListPushBack(input_handle=R.EmptyTensorList(element_shape=[3], max_num_elements=5,
+    element_dtype=tf.float32), tensor=x), tensor=y), element_shape=[3], element_dtype=tf.float32), f(3), f(3))
+
 dlc, word = sys.argv[1], sys.argv[2] if len(sys.argv) > 2 else ""
 root = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../src/frontend/tensorflow/op_*.c")
 rows = set(re.findall(r'^\t\{ "(\w+)", 0', "".join(open(p).read() for p in glob.glob(root)), re.M))

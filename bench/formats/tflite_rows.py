@@ -175,6 +175,11 @@ case("BROADCAST_ARGS", lambda x, y: tf.broadcast_to(x, tf.broadcast_dynamic_shap
     f(3, 1), f(1, 4))
 case("SEGMENT_SUM", lambda x: tf.math.segment_sum(x, np.array([0, 0, 1, 3], np.int32)), f(4, 2))
 case("UNSORTED_SEGMENT_SUM", lambda x: tf.math.unsorted_segment_sum(x, np.array([2, 0, 1, 0], np.int32), 3), f(4, 2))
+for word in ("max", "min"):
+    case(f"UNSORTED_SEGMENT_{word.upper()}", lambda x, op=getattr(tf.math, f"unsorted_segment_{word}"): op(
+        x, np.array([2, 0, 1, 0], np.int32), 3), f(4, 2))
+case("BUCKETIZE", lambda x: R.Bucketize(input=x, boundaries=[-1.0, 0.0, 0.5, 1.5]), f(4, 6))
+case("MATRIX_SET_DIAG", lambda x, d: tf.linalg.set_diag(x, d), f(2, 4, 3), f(2, 3))
 case("UNSORTED_SEGMENT_PROD", lambda x: tf.math.unsorted_segment_prod(x, np.array([2, 0, 1, 0], np.int32), 3), f(4, 2))
 case("DYNAMIC_UPDATE_SLICE", lambda x, u, s: tf.raw_ops.XlaDynamicUpdateSlice(input=x, update=u, indices=s),
     f(5, 6), f(2, 3), np.array([1, 5], np.int32))
@@ -183,6 +188,37 @@ case("NON_MAX_SUPPRESSION_V4", lambda x, s: tf.image.non_max_suppression_padded(
 case("NON_MAX_SUPPRESSION_V5", lambda x, s: R.NonMaxSuppressionV5(boxes=x, scores=s, max_output_size=8,
     iou_threshold=0.5, score_threshold=0.2, soft_nms_sigma=0.0, pad_to_max_output_size=True),
     np.sort(f(20, 2, 2, lo=0, hi=9), 1).reshape(20, 4), f(20, lo=0, hi=1))
+
+
+def detections(regular, classes, background=1, most=5, each=1, score=0.1, of_class=100):
+    """The custom operator of detectors, as the exporter of TensorFlow's object detection writes it."""
+    options = {"max_detections": f"i: {most}", "max_classes_per_detection": f"i: {each}",
+               "num_classes": f"i: {classes}", "detections_per_class": f"i: {of_class}",
+               "nms_score_threshold": f"f: {score}", "nms_iou_threshold": "f: 0.5", "y_scale": "f: 10.0",
+               "x_scale": "f: 10.0", "h_scale": "f: 5.0", "w_scale": "f: 5.0",
+               "use_regular_nms": f"b: {str(regular).lower()}"}
+    words = ['name: "TFLite_Detection_PostProcess"'] + [
+        f'attr {{ key: "{k}" value {{ {x} }} }}' for k, x in options.items()]
+
+    @tf.function(experimental_implements=" ".join(words))
+    def ends(x, s, a):
+        return [tf.fill([1, most * each, 4], 1.0), tf.fill([1, most * each], 2.0), tf.fill([1, most * each], 3.0),
+                tf.fill([1], 4.0)]
+
+    n = 40
+    anchors = np.concatenate([f(n, 2, lo=0, hi=1), f(n, 2, lo=0.1, hi=0.5)], 1)
+    case(f"DETECTION_POSTPROCESS {'regular' if regular else 'fast'} {classes} {background} {each} {score} {of_class}",
+         lambda x, s, ends=ends, a=anchors: ends(x, s, tf.constant(a)), f(1, n, 4),
+         f(1, n, classes + background, lo=0, hi=1))
+
+
+detections(False, 3)
+detections(False, 7, most=8)
+detections(False, 3, background=0)
+detections(False, 5, each=2)
+detections(True, 3)
+detections(True, 4, background=0, most=9, of_class=2)
+detections(True, 3, score=0.97, most=9)
 
 
 def keras_case(name, layers, x, how="float"):
@@ -206,6 +242,7 @@ def convert(fn, inputs, how):
     spec = [tf.TensorSpec(x.shape, x.dtype, name=f"x{k}") for k, x in enumerate(inputs)]
     concrete = tf.function(lambda *a: fn(*a)).get_concrete_function(*spec)
     c = tf.lite.TFLiteConverter.from_concrete_functions([concrete])
+    c.allow_custom_ops = True
     if how != "float":
         c.optimizations = [tf.lite.Optimize.DEFAULT]
     if how == "fp16":

@@ -67,6 +67,10 @@ static inline TfValue gt_value(Arena *a, const char *v)
 			TfFunctionName f = { .name = (v++, gt_word(a, &v, ",]")) };
 			vec_push(a, &out.list->func, f);
 		}
+	} else if (v[0] == '[' && strchr(v, '.') != NULL) {
+		out.list = arena_new_of(a, TfList);
+		for (v++; *v != 0 && *v != ']'; v = *end == ',' ? end + 1 : end)
+			vec_push(a, &out.list->f, strtof(v, &end));
 	} else if (v[0] == '[') {
 		out.list = arena_new_of(a, TfList);
 		for (v++; *v != 0 && *v != ']'; v = *end == ',' ? end + 1 : end)

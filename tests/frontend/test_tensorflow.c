@@ -8,6 +8,7 @@
 #include "frontend/node/operators.h"
 #include "frontend/tensorflow/import.h"
 #include "tensorflow_become.inc"
+#include "tensorflow_compute.inc"
 #include "tensorflow_refused.inc"
 
 static Bytes graph_bytes(Arena *a, const char *text)
@@ -29,6 +30,28 @@ START_TEST(graphs_become_dags)
 			become[_i].want[k], text);
 	ck_assert_msg(become[_i].lacks == NULL || strstr(text, become[_i].lacks) == NULL, "%s\nhas \"%s\":\n%s",
 		become[_i].graph, become[_i].lacks, text);
+	arena_free(a);
+}
+END_TEST
+
+START_TEST(graphs_compute)
+{
+	enum { MOST = 64 };
+	Arena *a = arena_new();
+	Err err = { 0 };
+	float x[MOST];
+	Dag *d = frontend_load_bytes(a, "graph.pb", graph_bytes(a, compute[_i].graph), NULL, &err);
+	ck_assert_msg(d != NULL, "%s\n%s: %s\n%s", compute[_i].graph, err.place, err.text, err.items);
+	for (int k = 0; k < MOST; k++)
+		x[k] = (float)k;
+	void **out = evaluate(a, d, (const void *const[]){ x }, &err);
+	ck_assert_msg(out != NULL, "%s\n%s", compute[_i].graph, err.text);
+	const Value *v = &d->value.at[d->output.at[0]];
+	ck_assert_int_eq(shape_elements(v->shape), compute[_i].n);
+	for (int k = 0; k < compute[_i].n; k++) {
+		double have = element_get(v->type, out[0], k), want = compute[_i].want[k];
+		ck_assert_msg(have == want, "%s\nelement %d is %.9g, not %.9g", compute[_i].graph, k, have, want);
+	}
 	arena_free(a);
 }
 END_TEST
@@ -278,6 +301,7 @@ int main(void)
 	TCase *tc = tcase_create("tensorflow");
 	tcase_add_checked_fixture(tc, make_folder, remove_folder);
 	tcase_add_loop_test(tc, graphs_become_dags, 0, LEN(become));
+	tcase_add_loop_test(tc, graphs_compute, 0, LEN(compute));
 	tcase_add_loop_test(tc, graphs_are_refused, 0, LEN(refused));
 	tcase_add_test(tc, loops_that_carry_much_are_refused);
 	tcase_add_loop_test(tc, texts_are_read, 0, LEN(texts));

@@ -3,6 +3,7 @@
  * with which sentence, damaged files.
  */
 #include "beside_onnx.h"
+#include "frontend/tflite/flex.h"
 #include "frontend/tflite/model.h"
 #include "tflite_text.h"
 
@@ -235,6 +236,32 @@ END_TEST
 
 /* ---- damage */
 
+/* Options of custom operators with flipped and cut bytes: some numbers or none. */
+START_TEST(damaged_options)
+{
+	static const char *const option[] = { "a=3", "_hidden=7", "long_name_of_an_option=-0.5", "b=-9" };
+	Rng r = rng_seed(11);
+	Arena *a = arena_new();
+	size_t n;
+	Bytes b = lite_flex(a, option, LEN(option));
+	NodeAttr *at = flex_attrs(a, b, &n);
+	ck_assert_uint_eq(n, 3);
+	ck_assert(strcmp(at[0].name, "a") == 0 && at[0].kind == NODE_INT && at[0].i == 3);
+	ck_assert(strcmp(at[1].name, "long_name_of_an_option") == 0 && at[1].kind == NODE_FLOAT && at[1].f == -0.5);
+	ck_assert(at[2].kind == NODE_INT && at[2].i == -9);
+	for (int k = 0; k < 20000; k++) {
+		Arena *tmp = arena_new();
+		unsigned char *bytes = arena_copy(tmp, b.at, b.n);
+		for (uint64_t i = rng_below(&r, 6); i > 0; i--)
+			bytes[rng_below(&r, b.n)] ^= (unsigned char)(1 << rng_below(&r, 8));
+		flex_attrs(tmp, (Bytes){ bytes, rng_below(&r, 2) == 0 ? b.n : rng_below(&r, b.n) }, &n);
+		ck_assert_uint_le(n, 64);
+		arena_free(tmp);
+	}
+	arena_free(a);
+}
+END_TEST
+
 static const char whole[] =
 	"in x i8 1,6,6,8 scale=0.05 zero=-3\n"
 	"const w i8 8,3,3,8 scale=0.01,0.02,0.01,0.02,0.01,0.02,0.01,0.02 zero=0,0,0,0,0,0,0,0 = 3 -2 1 7\n"
@@ -300,6 +327,7 @@ int main(void)
 	tcase_add_test(tc, tensors_that_share_data);
 	tcase_add_loop_test(tc, memory_is_bounded, 0, 3);
 	tcase_add_test(tc, looks_are_counted);
+	tcase_add_test(tc, damaged_options);
 	tcase_add_test(tc, damaged_models);
 	return run_suite("tflite", tc);
 }

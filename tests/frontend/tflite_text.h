@@ -251,6 +251,7 @@ static inline int lite_option(const char *type, const char *option, char *kind)
 #define FLOAT(k, name) ROW(k, name, 'f')
 #define DILATION(k, name) ROW(k, name, 'i')
 #define INTS(k, name) ROW(k, name, 'v')
+#define FLOATS(k, name) ROW(k, name, 'r')
 #define MODE(k, name) ROW(k, name, 'b')
 #define GRAPH(k, name) ROW(k, name, 'i')
 #define RESULT(name)
@@ -264,9 +265,54 @@ static inline int lite_option(const char *type, const char *option, char *kind)
 	return -1;
 }
 
+/* Options of a custom operator: a map of FlexBuffers, all of whose values have 8 bytes. */
+static inline void lite_put_number(Lite *l, uint64_t v)
+{
+	for (int k = 0; k < 8; k++)
+		lite_put(l, &(char){ (char)(v >> (8 * k)) }, 1);
+}
+
+static inline Bytes lite_flex(Arena *a, const char *const *option, int n)
+{
+	Lite l = { .arena = a };
+	size_t name[16];
+	for (int k = 0; k < n; k++) {
+		name[k] = l.out.n;
+		lite_put(&l, option[k], (size_t)(strchr(option[k], '=') - option[k]));
+		lite_put(&l, "", 1);
+	}
+	lite_put_number(&l, (uint64_t)n);
+	size_t keys = l.out.n;
+	for (int k = 0; k < n; k++)
+		lite_put_number(&l, l.out.n - name[k]);
+	lite_put_number(&l, l.out.n - keys);
+	lite_put_number(&l, 8);
+	lite_put_number(&l, (uint64_t)n);
+	size_t values = l.out.n;
+	for (int k = 0; k < n; k++) {
+		const char *is = strchr(option[k], '=') + 1;
+		double real = strtod(is, NULL);
+		uint64_t bits;
+		memcpy(&bits, &real, sizeof bits);
+		lite_put_number(&l, strchr(is, '.') != NULL ? bits : (uint64_t)strtoll(is, NULL, 10));
+	}
+	for (int k = 0; k < n; k++)
+		lite_put(&l, strchr(strchr(option[k], '='), '.') != NULL ? "\x0f" : "\x07", 1);
+	lite_put(&l, &(char){ (char)(l.out.n - values) }, 1);
+	lite_put(&l, "\x27\x01", 2);
+	return (Bytes){ l.out.at, l.out.n };
+}
+
 static inline void lite_write_options(Lite *l, size_t op, const LiteNode *n)
 {
-	size_t t = lite_table(l, lite_field(l, op, 4), 16);
+	if (lite_code(n->type) < 0) {
+		Bytes b = lite_flex(l->arena, n->option, n->noption);
+		size_t to = n->noption > 0 ? lite_vector(l, lite_field(l, op, 5), b.n, 1) : 0;
+		for (size_t k = 0; k < b.n && to > 0; k++)
+			l->out.at[to + k] = b.at[k];
+		return;
+	}
+	size_t t = lite_table(l, lite_field(l, op, lite_code(n->type) < 162 ? 4 : 12), 16);
 	for (int k = 0; k < n->noption; k++) {
 		char name[40], kind = 0;
 		const char *is = strchr(n->option[k], '=') + 1;
@@ -274,13 +320,18 @@ static inline void lite_write_options(Lite *l, size_t op, const LiteNode *n)
 		int field = lite_option(n->type, name, &kind);
 		if (kind == 'f')
 			lite_real(l, t, field, strtof(is, NULL));
-		else if (kind == 'v') {
+		else if (kind == 'v' || kind == 'r') {
 			size_t count = 1, at;
 			for (const char *s = is; *s != 0; s++)
 				count += *s == ',';
 			at = lite_vector(l, lite_field(l, t, field), count, 4);
 			for (size_t i = 0; i < count; i++, is += *is == ',')
-				lite_set(l, at + 4 * i, (uint64_t)strtoll(is, (char **)(uintptr_t)&is, 10), 4);
+				if (kind == 'v') {
+					lite_set(l, at + 4 * i, (uint64_t)strtoll(is, (char **)(uintptr_t)&is, 10), 4);
+				} else {
+					float x = strtof(is, (char **)(uintptr_t)&is);
+					memcpy(l->out.at + at + 4 * i, &x, 4);
+				}
 		} else
 			lite_number(l, t, field, strtoll(is, NULL, 10), kind == 'b' ? 1 : 4);
 	}
@@ -370,7 +421,7 @@ static inline void lite_write_graph(Lite *l, size_t g, LiteModel *m, int code, s
 	lite_write_numbers(l, lite_field(l, g, 2), m->out, m->nout);
 	size_t ops = lite_vector(l, lite_field(l, g, 3), (size_t)m->nnode, 4);
 	for (int k = 0; k < m->nnode; k++) {
-		size_t op = lite_table(l, ops + 4 * (size_t)k, 8);
+		size_t op = lite_table(l, ops + 4 * (size_t)k, 13);
 		lite_number(l, op, 0, code + k, 4);
 		lite_write_numbers(l, lite_field(l, op, 1), m->node[k].in, m->node[k].nin);
 		lite_write_numbers(l, lite_field(l, op, 2), m->node[k].out, m->node[k].nout);

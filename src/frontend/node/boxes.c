@@ -1,6 +1,7 @@
 /* Calls on boxes; boxes.h says what each is. A matrix says which boxes hide which, and suppress walks through it. */
 #include "frontend/node/boxes.h"
 
+#include "frontend/node/channels.h"
 #include "frontend/node/compose.h"
 
 int node_column(Visit *v, int x, int64_t k)
@@ -75,4 +76,91 @@ int node_suppress(Visit *v, const Suppression *s, const Corners *boxes)
 	const int64_t *d = node_val(v, stay)->shape.dim;
 	stay = node_view(v, stay, 3, (int64_t[]){ d[0], d[1], 1 });
 	return node_call2(v, OP_bit_and, stay, s->valid);
+}
+
+/* ---- boxes that are chosen */
+
+int node_pad_to(Visit *v, int x, int axis, int64_t size)
+{
+	const Shape *s = &node_val(v, x)->shape;
+	int64_t pads[2 * DAG_MAX_RANK] = { 0 };
+	if (!node_ok(v) || s->dim[axis] >= size)
+		return x;
+	pads[s->rank + axis] = size - s->dim[axis];
+	Attr attr = attr_ints("pads", pads, 2 * s->rank);
+	return node_call(v, OP_pad, &x, 1, &attr, 1);
+}
+
+/* Both axes from the lesser to the greater. */
+static Corners ordered_corners(Visit *v, int boxes)
+{
+	Corners c = node_corners(v, boxes, false), out;
+	for (int k = 0; k < 2; k++) {
+		out.at[k] = node_call2(v, OP_minimum, c.at[k], c.at[2 + k]);
+		out.at[2 + k] = node_call2(v, OP_maximum, c.at[k], c.at[2 + k]);
+	}
+	return out;
+}
+
+/* The k largest along axis 1. */
+static int largest(Visit *v, int x, int64_t k)
+{
+	Attr attr[] = { attr_int("axis", 1), attr_int("k", k) };
+	return node_call(v, OP_top_k, &x, 1, attr, 2);
+}
+
+static int zero_unless(Visit *v, int given, int x)
+{
+	return node_where(v, given, x, node_number(v, node_val(v, x)->type, 0));
+}
+
+/* Those that stay come first: their keys are n, n - 1 .. 1, those of the others 0. */
+Picked node_pick(Visit *v, int boxes, int scores, const Pick *p)
+{
+	const Picked none = { DAG_NONE, DAG_NONE, DAG_NONE, 0 };
+	if (!node_ok(v))
+		return none;
+	const Shape s = node_val(v, scores)->shape;
+	int64_t batch = s.dim[0], n = s.dim[1], k = p->most < n ? p->most : n;
+	if (n > NODE_BOXES || batch > NODE_PAIRS / n / n || p->most < 1 || p->most > NODE_BOXES)
+		node_fail(v, ERR_UNSUPPORTED,
+			"it chooses %lld of %lld boxes, for %lld classes of a batch; %d boxes and %d pairs of them are the most",
+			(long long)p->most, (long long)n, (long long)batch, NODE_BOXES, NODE_PAIRS);
+	if (!node_ok(v))
+		return none;
+	int sorted = largest(v, scores, n), order = node_result(v, sorted, 1);
+	boxes = node_reorder(v, node_expand(v, boxes, shape_of(3, (int64_t[]){ batch, n, 4 })), order);
+	Corners c = ordered_corners(v, boxes);
+	int valid = node_call2(v, p->above ? OP_less : OP_less_equal, node_number(v, F32, p->score),
+		node_view(v, sorted, 3, (int64_t[]){ batch, n, 1 }));
+	Suppression hidden = { .limit = p->limit, .least = p->least, .all = true, .id = DAG_NONE, .valid = valid };
+	int stay = node_view(v, node_suppress(v, &hidden, &c), 2, (int64_t[]){ batch, n });
+	int key = node_call2(v, OP_sub, node_number(v, I64, (double)n), node_count(v, n, 1, 2));
+	int kept = largest(v, node_cast(v, zero_unless(v, stay, key), F32), k), at = node_result(v, kept, 1);
+	Picked out = { .k = k, .given = node_call2(v, OP_less, node_number(v, F32, 0), kept) };
+	out.at = zero_unless(v, out.given, node_reorder(v, order, at));
+	out.score = zero_unless(v, out.given, node_reorder(v, sorted, at));
+	return out;
+}
+
+Detected node_pick_classes(Visit *v, int boxes, int scores, const Pick *p, int64_t classes, int64_t total)
+{
+	Detected out = { DAG_NONE, DAG_NONE, DAG_NONE, DAG_NONE };
+	Picked each = node_pick(v, boxes, scores, p);
+	if (!node_ok(v))
+		return out;
+	int64_t batch = node_val(v, scores)->shape.dim[0] / classes, n = classes * each.k, k = total < n ? total : n;
+	int64_t flat[] = { batch, n }, rows[] = { batch, n, 4 }, column[] = { batch, k, 1 }, one = 1;
+	boxes = node_view(v, node_reorder(v, boxes, each.at), 3, rows);
+	int given = node_view(v, each.given, 2, flat), lowest = node_number(v, F32, -3e38);
+	int best = largest(v, node_where(v, given, node_view(v, each.score, 2, flat), lowest), k);
+	int at = node_result(v, best, 1);
+	given = node_call2(v, OP_less, lowest, best);
+	int class = node_call2(v, OP_div, at, node_number(v, I64, (double)each.k));
+	out.boxes = zero_unless(v, node_view(v, given, 3, column), node_reorder(v, boxes, at));
+	out.boxes = node_pad_to(v, out.boxes, 1, total);
+	out.scores = node_pad_to(v, zero_unless(v, given, best), 1, total);
+	out.classes = node_pad_to(v, zero_unless(v, given, node_cast(v, class, F32)), 1, total);
+	out.count = node_reduce(v, OP_reduce_sum, node_cast(v, given, I32), &one, 1, false);
+	return out;
 }

@@ -1,5 +1,5 @@
 /*
- * Boxes of detectors, ordered by their scores, and which of them others hide: what MXNet's and Caffe's layers share.
+ * Boxes of detectors, ordered by their scores, and which of them others hide: what the detectors of all formats share.
  * Sizes are known, so results have a place for each box.
  */
 #ifndef FRONTEND_NODE_BOXES_H
@@ -31,5 +31,32 @@ int node_reorder(Visit *v, int x, int places);
 int node_order_of(Visit *v, int keys, int64_t k);
 /* Which of ordered boxes stay: bool[batch, k, 1]. */
 int node_suppress(Visit *v, const Suppression *s, const Corners *boxes);
+
+/* What a non-maximum suppression chooses: at most `most` boxes, which do not overlap by more than `limit`. */
+typedef struct Pick {
+	double limit, score;
+	bool least; /* an overlap of the limit hides */
+	bool above; /* scores must be above the score, else at least it */
+	int64_t most;
+} Pick;
+
+/* The chosen boxes, best first: places among all and scores [batch, k], k <= most; `given` says which there are. */
+typedef struct Picked {
+	int at, score, given;
+	int64_t k;
+} Picked;
+
+enum { NODE_BOXES = 1 << 12, NODE_PAIRS = 1 << 29 /* of boxes, in all batches: they are a matrix */ };
+
+/* Of boxes [batch or 1, n, 4], two corners each, with scores [batch, n], both f32. */
+Picked node_pick(Visit *v, int boxes, int scores, const Pick *p);
+/* The best of all classes: f32 boxes [batch, total, 4], scores and classes [batch, total], i32 counts [batch]. */
+typedef struct Detected {
+	int boxes, scores, classes, count;
+} Detected;
+/* Each class has boxes and scores of its own: [batch * classes, n, 4], [batch * classes, n]. */
+Detected node_pick_classes(Visit *v, int boxes, int scores, const Pick *p, int64_t classes, int64_t total);
+/* x with zeros behind it, so that an axis has `size` elements. */
+int node_pad_to(Visit *v, int x, int axis, int64_t size);
 
 #endif

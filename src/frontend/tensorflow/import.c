@@ -20,6 +20,7 @@ static const NodeRow *const lists[] = {
 	tf_resize_rows,
 	tf_state_rows,
 	tf_control_rows,
+	tf_detect_rows,
 	NULL,
 };
 

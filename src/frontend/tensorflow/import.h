@@ -12,4 +12,7 @@ Dag *tf_import(TfGraphs *all, const char *path, const TfInterface *signature, co
 extern const NodeFormat tf_node_format;
 const NodeFormat *tf_format(void);
 
+/* NonMaxSuppression with a place for each box; `least`: an overlap of the limit hides, as in TensorFlow Lite. */
+void tf_set_suppression(Visit *v, bool least);
+
 #endif

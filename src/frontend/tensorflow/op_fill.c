@@ -95,34 +95,105 @@ static void import_band(Visit *v)
 	node_set(v, 0, x);
 }
 
-/* A vector on the diagonal of a matrix. */
+/* ---- one diagonal, the k-th above the middle one */
+
+/* Input k of the node, the number of a diagonal or the same one twice; absent: the middle one. */
+static int64_t diagonal_number(Visit *v, int k)
+{
+	int n = 0;
+	if (node_in(v, k) == NULL)
+		return 0;
+	const int64_t *at = tf_ints(v, k, &n);
+	if (node_ok(v) && (n < 1 || n > 2 || (n == 2 && at[0] != at[1]) || at[0] > INT32_MAX || at[0] < -INT32_MAX))
+		node_fail(v, ERR_UNSUPPORTED, "it has several diagonals; one is supported");
+	node_attr_text(v, "align", ""); /* of diagonals of unequal lengths */
+	return node_ok(v) ? at[0] : 0;
+}
+
+/* x [.., n] on diagonal k of matrices [.., rows, columns], whose other elements are those of `rest`. */
+static int on_diagonal(Visit *v, int x, int64_t k, int64_t rows, int64_t columns, int rest)
+{
+	Shape s = node_val(v, x)->shape;
+	int64_t pads[2 * DAG_MAX_RANK] = { 0 }, above = k < 0 ? -k : 0, n = node_ok(v) ? s.dim[s.rank - 1] : 0;
+	if (!node_ok(v))
+		return DAG_NONE;
+	pads[s.rank - 1] = above;
+	pads[2 * s.rank - 1] = rows - above - n;
+	Attr attr = attr_ints("pads", pads, 2 * s.rank);
+	x = node_call(v, OP_pad, &x, 1, &attr, 1);
+	s.dim[s.rank - 1] = rows;
+	s.dim[s.rank++] = 1;
+	int row = node_count(v, rows, 0, 2), column = node_count(v, columns, 1, 2);
+	int hit = node_call2(v, OP_equal, node_call2(v, OP_sub, column, row), node_number(v, I64, (double)k));
+	return node_where(v, hit, node_reshape(v, x, s), rest);
+}
+
+/* The numbers of rows and columns are inputs 2 and 3 of the later versions; -1: as few as the diagonal needs. */
 static void import_diag(Visit *v)
 {
 	int x = tf_value(v, 0), rank = node_val(v, x)->shape.rank;
 	if (node_ok(v) && (rank < 1 || rank >= DAG_MAX_RANK))
 		node_fail(v, ERR_UNSUPPORTED, "its input has %d dimensions", rank);
+	int64_t k = diagonal_number(v, 1), n = node_ok(v) ? node_val(v, x)->shape.dim[rank - 1] : 0;
+	int64_t least[] = { n + (k < 0 ? -k : 0), n + (k > 0 ? k : 0) }, size[] = { -1, -1 };
+	for (int i = 0; i < 2; i++)
+		size[i] = node_in(v, 2 + i) != NULL ? tf_int(v, 2 + i) : -1;
+	int64_t square = least[0] > least[1] ? least[0] : least[1];
+	bool both = size[0] == -1 && size[1] == -1;
+	for (int i = 0; i < 2; i++)
+		size[i] = both ? square : size[i] == -1 ? least[i] : size[i];
+	if (node_ok(v) && (size[0] < least[0] || size[1] < least[1] || (size[0] > least[0] && size[1] > least[1]) ||
+						  size[0] > INT32_MAX || size[1] > INT32_MAX))
+		node_fail(v, ERR_INPUT, "its matrix of %lld x %lld does not fit a diagonal of %lld", (long long)size[0],
+			(long long)size[1], (long long)n);
 	if (!node_ok(v))
 		return;
-	Shape s = node_val(v, x)->shape;
-	int64_t n = s.dim[rank - 1];
-	s.dim[s.rank++] = 1;
-	int hit = node_call2(v, OP_equal, node_count(v, n, 0, 2), node_count(v, n, 1, 2));
-	node_set(v, 0, node_where(v, hit, node_reshape(v, x, s), node_number(v, node_val(v, x)->type, 0)));
+	int rest = node_in(v, 4) != NULL ? node_reshape(v, tf_value(v, 4), shape_of(0, NULL))
+	                                 : node_number(v, node_val(v, x)->type, 0);
+	node_set(v, 0, on_diagonal(v, x, k, size[0], size[1], rest));
+}
+
+/* The length of diagonal k of a matrix, checked. */
+static int64_t diagonal_length(Visit *v, const Shape *s, int64_t k)
+{
+	if (node_ok(v) && s->rank < 2)
+		node_fail(v, ERR_TYPE, "its input is no matrix");
+	if (!node_ok(v))
+		return 0;
+	int64_t rows = s->dim[s->rank - 2] + (k < 0 ? k : 0), columns = s->dim[s->rank - 1] - (k > 0 ? k : 0);
+	int64_t n = rows < columns ? rows : columns;
+	if (n < 1)
+		node_fail(v, ERR_INPUT, "its matrix has no diagonal %lld", (long long)k);
+	return n;
+}
+
+static void import_set_diag(Visit *v)
+{
+	int x = tf_value(v, 0), y = tf_value(v, 1);
+	Shape s = node_val(v, x)->shape, t = node_val(v, y)->shape;
+	int64_t k = diagonal_number(v, 2), n = diagonal_length(v, &s, k);
+	bool fits = t.rank == s.rank - 1 && t.rank > 0 && t.dim[t.rank - 1] == n;
+	for (int i = 0; i < t.rank - 1 && fits; i++)
+		fits = t.dim[i] == s.dim[i];
+	if (node_ok(v) && !fits)
+		node_fail(v, ERR_TYPE, "its diagonals do not fit its matrices");
+	if (node_ok(v))
+		node_set(v, 0, on_diagonal(v, y, k, s.dim[s.rank - 2], s.dim[s.rank - 1], x));
 }
 
 /* The diagonal of each matrix, as elements of all of it. */
 static void import_diag_part(Visit *v)
 {
 	int x = tf_value(v, 0), rank = node_val(v, x)->shape.rank;
-	if (node_ok(v) && rank < 2)
-		node_fail(v, ERR_TYPE, "its input is no matrix");
+	Shape s = node_val(v, x)->shape;
+	int64_t k = diagonal_number(v, 1), n = diagonal_length(v, &s, k);
+	if (node_in(v, 2) != NULL)
+		node_value(v, 2); /* fills shorter diagonals, and there is one */
 	if (!node_ok(v))
 		return;
-	Shape s = node_val(v, x)->shape;
-	int64_t rows = s.dim[rank - 2], columns = s.dim[rank - 1], n = rows < columns ? rows : columns;
-	int64_t *at = arena_array(v->im->arena, int64_t, n + 1);
+	int64_t rows = s.dim[rank - 2], columns = s.dim[rank - 1], *at = arena_array(v->im->arena, int64_t, n + 1);
 	for (int64_t i = 0; i < n; i++)
-		at[i] = i * (columns + 1);
+		at[i] = (i + (k < 0 ? -k : 0)) * columns + i + (k > 0 ? k : 0);
 	s.rank--;
 	s.dim[rank - 2] = rows * columns;
 	int in[] = { node_reshape(v, x, s), node_const(v, I64, shape_of(1, &n), at) };
@@ -159,6 +230,14 @@ const NodeRow tf_fill_rows[] = {
 	{ "BatchMatrixDiag", 0, "", import_diag },
 	{ "MatrixDiagPart", 0, "", import_diag_part },
 	{ "BatchMatrixDiagPart", 0, "", import_diag_part },
+	{ "MatrixDiagV2", 0, "", import_diag },
+	{ "MatrixDiagV3", 0, "", import_diag },
+	{ "MatrixDiagPartV2", 0, "", import_diag_part },
+	{ "MatrixDiagPartV3", 0, "", import_diag_part },
+	{ "MatrixSetDiag", 0, "", import_set_diag },
+	{ "BatchMatrixSetDiag", 0, "", import_set_diag },
+	{ "MatrixSetDiagV2", 0, "", import_set_diag },
+	{ "MatrixSetDiagV3", 0, "", import_set_diag },
 	{ "InvertPermutation", 0, "", import_invert_permutation },
 	{ NULL, 0, NULL, NULL },
 };

@@ -47,12 +47,18 @@ static void import_space_to_depth(Visit *v)
 	node_set(v, 0, last ? node_to_last(v, y) : y);
 }
 
-/* Block sizes, and pairs of pads or crops, of the m dimensions behind the batch. */
+/*
+ * Block sizes, and pairs of pads or crops, of the m dimensions behind the batch. The older operators have one block for
+ * both dimensions of an image, as an attribute.
+ */
 static int read_blocks(Visit *v, int64_t *block, int64_t *pair)
 {
-	int n, rank = node_need(v, 0)->shape.rank;
-	const Item *p = node_known(v, 2);
-	const int64_t *at = tf_ints(v, 1, &n);
+	int n = 2, rank = node_need(v, 0)->shape.rank;
+	bool old = node_has(v, "block_size");
+	const Item *p = node_known(v, old ? 1 : 2);
+	int64_t both[] = { 0, 0 };
+	const int64_t *at = old ? both : tf_ints(v, 1, &n);
+	both[0] = both[1] = old ? node_attr_int(v, "block_size", 0) : 0;
 	if (node_ok(v) &&
 		(n < 1 || n >= rank || shape_elements(p->shape) != 2 * n || !dtype_is_int(p->type) || rank + n > DAG_MAX_RANK))
 		node_fail(v, ERR_UNSUPPORTED, "its %d blocks do not go with an input of %d dimensions", n, rank);
@@ -161,6 +167,102 @@ static void import_reverse(Visit *v)
 	node_set(v, 0, node_along(v, OP_slice, x, attr, 3));
 }
 
+/* The first version: a flag for each dimension. */
+static void import_reverse_flags(Visit *v)
+{
+	int x = tf_value(v, 0), rank = node_val(v, x)->shape.rank;
+	const Item *flags = node_known(v, 1);
+	int64_t start[DAG_MAX_RANK] = { 0 }, step[DAG_MAX_RANK], size[DAG_MAX_RANK];
+	if (node_ok(v) && shape_elements(flags->shape) != rank)
+		node_fail(v, ERR_TYPE, "it needs a flag for each of its %d dimensions", rank);
+	for (int k = 0; k < rank && node_ok(v); k++) {
+		size[k] = node_val(v, x)->shape.dim[k];
+		bool turned = element_get(flags->type, flags->data, k) != 0 && size[k] > 1;
+		start[k] = turned ? size[k] - 1 : 0;
+		step[k] = turned ? -1 : 1;
+	}
+	if (!node_ok(v))
+		return;
+	Attr attr[] = { attr_ints("starts", start, rank), attr_ints("steps", step, rank), attr_ints("sizes", size, rank) };
+	node_set(v, 0, node_along(v, OP_slice, x, attr, 3));
+}
+
+/* Elements that leave a line at its end come in again at its begin. */
+static void import_roll(Visit *v)
+{
+	int n, m, x = tf_value(v, 0), rank = node_val(v, x)->shape.rank;
+	const int64_t *by = tf_ints(v, 1, &n), *axes = tf_ints(v, 2, &m);
+	if (node_ok(v) && n != m)
+		node_fail(v, ERR_TYPE, "it has %d shifts for %d axes", n, m);
+	for (int k = 0; k < n && node_ok(v); k++) {
+		int axis = node_axis(v, axes[k], rank);
+		int64_t size = node_ok(v) ? node_val(v, x)->shape.dim[axis] : 0, shift = size > 0 ? by[k] % size : 0;
+		shift = shift < 0 ? shift + size : shift;
+		if (shift == 0 || !node_ok(v))
+			continue;
+		int part[] = { node_slice(v, x, axis, size - shift, shift), node_slice(v, x, axis, 0, size - shift) };
+		x = node_concat(v, part, 2, axis);
+	}
+	node_set(v, 0, x);
+}
+
+/* ---- windows of an image as its channels */
+
+/* The numbers of rows and columns in a list for all dimensions. */
+static void image_list(Visit *v, const char *name, int64_t *out)
+{
+	int n;
+	const int64_t *at = node_attr_ints(v, name, &n);
+	if (node_ok(v) && (n != 4 || at[0] != 1 || at[3] != 1 || at[1] < 1 || at[2] < 1 || at[1] > 4096 || at[2] > 4096))
+		node_fail(v, ERR_UNSUPPORTED, "its attribute %s must be [1,rows,columns,1]", name);
+	out[0] = node_ok(v) ? at[1] : 1;
+	out[1] = node_ok(v) ? at[2] : 1;
+}
+
+/* Each place of the window is a slice of the image with steps; all are joined. */
+static void import_patches(Visit *v)
+{
+	enum { MOST_PLACES = 1 << 10 };
+	int x = tf_value(v, 0), n = 0;
+	int64_t kernel[2], stride[2], rate[2], size[4], pads[8] = { 0 }, step[] = { 1, 1, 1, 1 };
+	image_list(v, "ksizes", kernel);
+	image_list(v, "strides", stride);
+	image_list(v, "rates", rate);
+	const char *padding = node_attr_text(v, "padding", "");
+	bool same = strcmp(padding, "SAME") == 0;
+	if (node_ok(v) && node_val(v, x)->shape.rank != 4)
+		node_fail(v, ERR_TYPE, "its input is no batch of images");
+	if (node_ok(v) && !same && strcmp(padding, "VALID") != 0)
+		node_fail(v, ERR_UNSUPPORTED, "its attribute padding is '%.60s', not SAME or VALID", padding);
+	if (node_ok(v) && kernel[0] * kernel[1] > MOST_PLACES)
+		node_fail(v, ERR_UNSUPPORTED, "its windows have more than %d places", MOST_PLACES);
+	if (!node_ok(v))
+		return;
+	memcpy(size, node_val(v, x)->shape.dim, sizeof size);
+	for (int k = 0; k < 2; k++) {
+		int64_t reach = (kernel[k] - 1) * rate[k] + 1, have = size[k + 1];
+		int64_t out = same ? (have + stride[k] - 1) / stride[k] : have < reach ? 0 : (have - reach) / stride[k] + 1;
+		int64_t more = same ? (out - 1) * stride[k] + reach - have : 0;
+		more = more > 0 ? more : 0;
+		pads[k + 1] = more / 2;
+		pads[k + 5] = more - more / 2;
+		size[k + 1] = out;
+		step[k + 1] = stride[k];
+		if (out < 1)
+			node_fail(v, ERR_TYPE, "its window of %lld is larger than its image", (long long)reach);
+	}
+	Attr pad = attr_ints("pads", pads, 8);
+	x = same ? node_call(v, OP_pad, &x, 1, &pad, 1) : x;
+	int *part = arena_array(v->im->arena, int, MOST_PLACES);
+	for (int64_t row = 0; row < kernel[0]; row++)
+		for (int64_t column = 0; column < kernel[1]; column++) {
+			int64_t start[] = { 0, row * rate[0], column * rate[1], 0 };
+			Attr attr[] = { attr_ints("starts", start, 4), attr_ints("steps", step, 4), attr_ints("sizes", size, 4) };
+			part[n++] = node_call(v, OP_slice, &x, 1, attr, 3);
+		}
+	node_set(v, 0, node_concat(v, part, n, 3));
+}
+
 /* The first elements of each line in reverse order: rows of batch and sequence are gathered with the batch in front. */
 static void import_reverse_sequence(Visit *v)
 {
@@ -191,6 +293,11 @@ const NodeRow tf_rearrange_rows[] = {
 	{ "SpaceToDepth", 0, "", import_space_to_depth },
 	{ "SpaceToBatchND", 0, "", import_space_to_batch },
 	{ "BatchToSpaceND", 0, "", import_batch_to_space },
+	{ "SpaceToBatch", 0, "", import_space_to_batch },
+	{ "BatchToSpace", 0, "", import_batch_to_space },
+	{ "ExtractImagePatches", 0, "", import_patches },
+	{ "Roll", 0, "", import_roll },
+	{ "Reverse", 0, "", import_reverse_flags },
 	{ "ReverseV2", 0, "", import_reverse },
 	{ "ReverseSequence", 0, "", import_reverse_sequence },
 	{ NULL, 0, NULL, NULL },

@@ -1,6 +1,9 @@
 /* Rows of reductions, of places of extremes, of running sums, and of the largest k. */
 #include "frontend/tensorflow/rows.h"
 
+#include <float.h>
+#include <math.h>
+
 /* The axes of input 1; all of them where it lists none. */
 static int read_axes(Visit *v, int64_t *axes)
 {
@@ -125,7 +128,7 @@ static void import_top_k(Visit *v)
 	set_top(v, node_attr_int(v, "k", 0));
 }
 
-/* Sums of rows of the same segment, known while importing: rows are scattered and added. */
+/* Rows of the same segment, scattered and joined; segments without a row have `start`. */
 static void import_segment(Visit *v, const char *reduction, double start)
 {
 	const Item *x = node_need(v, 0), *id = node_need(v, 1);
@@ -160,6 +163,95 @@ static void import_segment_prod(Visit *v)
 	import_segment(v, "mul", 1);
 }
 
+/* The least (or greatest) number of a type, which starts a maximum (or minimum). */
+static double extreme(Visit *v, DType t, bool least)
+{
+	double most = t.bits == 64 ? DBL_MAX : t.kind == DT_FLOAT && t.bits == 16 ? 65504 : FLT_MAX;
+	if (dtype_is_int(t)) {
+		if (node_ok(v) && t.bits > 32)
+			node_fail(v, ERR_UNSUPPORTED, "its rows are integers of %d bits; 32 are the most", t.bits);
+		most = t.kind == DT_UINT ? ldexp(1, t.bits) - 1 : ldexp(1, t.bits - 1) - 1;
+		return !least ? most : t.kind == DT_UINT ? 0 : -most - 1;
+	}
+	return least ? -most : most;
+}
+
+static void import_unsorted_max(Visit *v)
+{
+	import_segment(v, "max", extreme(v, node_need(v, 0)->type, true));
+}
+
+static void import_unsorted_min(Visit *v)
+{
+	import_segment(v, "min", extreme(v, node_need(v, 0)->type, false));
+}
+
+/* ---- counts */
+
+/* Numbers below `size` are counted, or their weights added; with `each` those of a matrix in each row. */
+static void set_counts(Visit *v, int x, int64_t size, int weights, bool each, bool once, DType type)
+{
+	Shape s = node_val(v, x)->shape;
+	bool matrix = each && s.rank == 2;
+	int64_t rows = matrix ? s.dim[0] : 1, n = matrix ? s.dim[1] : shape_elements(s);
+	if (node_ok(v) && ((each && s.rank > 2) || size < 0 || (size > 0 && rows > NODE_COUNTED / size)))
+		node_fail(v, ERR_UNSUPPORTED, "it counts up to %lld in %d dimensions", (long long)size, s.rank);
+	if (!node_ok(v))
+		return;
+	int64_t all = rows * size, column[] = { rows * n, 1 }, flat = rows * n, out[] = { rows, size };
+	x = node_view(v, node_cast(v, x, I64), 2, (int64_t[]){ rows, n });
+	int in = node_call2(v, OP_less, x, node_number(v, I64, (double)size));
+	int before = node_call2(v, OP_mul, node_count(v, rows, 0, 2), node_number(v, I64, (double)size));
+	int at = node_call2(v, OP_add, x, before);
+	at = node_where(v, in, at, node_number(v, I64, (double)all));
+	int one = weights != DAG_NONE ? node_view(v, weights, 1, &flat)
+	                              : node_expand(v, node_number(v, type, 1), shape_of(1, &flat));
+	int call[] = { node_expand(v, node_number(v, type, 0), shape_of(1, &all)), node_view(v, at, 2, column), one };
+	Attr attr = attr_text("reduction", "add");
+	int y = node_call(v, OP_scatter_nd, call, 3, &attr, 1);
+	if (once)
+		y = node_cast(v, node_call2(v, OP_less, node_number(v, type, 0), y), type);
+	node_set(v, 0, node_view(v, y, matrix ? 2 : 1, matrix ? out : &all));
+}
+
+static void import_counts(Visit *v, bool each)
+{
+	int64_t size = tf_int(v, 1);
+	const Item *w = node_need(v, 2);
+	bool given = node_ok(v) && shape_elements(w->shape) > 0, once = node_attr_flag(v, "binary_output", false);
+	int x = tf_value(v, 0);
+	if (node_ok(v) && given && shape_elements(w->shape) != shape_elements(node_val(v, x)->shape))
+		node_fail(v, ERR_TYPE, "its weights are not as many as its numbers");
+	set_counts(v, x, size, given ? node_value(v, 2) : DAG_NONE, each, once, w->type);
+}
+
+static void import_bincount(Visit *v)
+{
+	import_counts(v, false);
+}
+
+static void import_dense_bincount(Visit *v)
+{
+	import_counts(v, true);
+}
+
+/* How many boundaries are at most x. */
+static void import_bucketize(Visit *v)
+{
+	int n, x = tf_value(v, 0), rank = node_val(v, x)->shape.rank;
+	const float *at = node_attr_floats(v, "boundaries", &n);
+	int64_t count = n > 0 ? n : 0, axis = rank;
+	if (node_ok(v) && (rank >= DAG_MAX_RANK || count == 0))
+		node_fail(v, ERR_UNSUPPORTED, "it has %lld boundaries for %d dimensions", (long long)count, rank);
+	if (!node_ok(v))
+		return;
+	Shape s = node_val(v, x)->shape;
+	s.dim[s.rank++] = 1;
+	int limits = node_const(v, F32, shape_of(1, &count), arena_copy(v->im->arena, at, sizeof *at * (size_t)count));
+	int above = node_call2(v, OP_less_equal, limits, node_reshape(v, node_cast(v, x, F32), s));
+	node_set(v, 0, node_reduce(v, OP_reduce_sum, node_cast(v, above, I32), &axis, 1, false));
+}
+
 const NodeRow tf_reduce_rows[] = {
 	{ "Sum", 0, "", import_sum },
 	{ "Mean", 0, "", import_mean },
@@ -179,5 +271,10 @@ const NodeRow tf_reduce_rows[] = {
 	{ "UnsortedSegmentSum", 0, "", import_segment_sum },
 	{ "SegmentProd", 0, "", import_segment_prod },
 	{ "UnsortedSegmentProd", 0, "", import_segment_prod },
+	{ "UnsortedSegmentMax", 0, "", import_unsorted_max },
+	{ "UnsortedSegmentMin", 0, "", import_unsorted_min },
+	{ "Bincount", 0, "", import_bincount },
+	{ "DenseBincount", 0, "", import_dense_bincount },
+	{ "Bucketize", 0, "", import_bucketize },
 	{ NULL, 0, NULL, NULL },
 };

@@ -97,6 +97,15 @@ static void import_list_reserve(Visit *v)
 	import_reserve(v, 1);
 }
 
+/* One that grows. */
+static void import_list_empty(Visit *v)
+{
+	tf_attr_type(v, "element_dtype", F32);
+	for (int i = 0; i < node_nin(v); i++)
+		node_item(v, i);
+	node_set_alias(v, 0, list_item(v, 0));
+}
+
 /* The parts of a tensor along axis 0. */
 static void import_list_from(Visit *v)
 {
@@ -324,6 +333,7 @@ const NodeRow tf_state_rows[] = {
 	{ "VarHandleOp", 0, "*", import_variable },
 	{ "ReadVariableOp", 0, "dtype", import_read },
 	{ "TensorListReserve", 0, "shape_type", import_list_reserve },
+	{ "EmptyTensorList", 0, "shape_type", import_list_empty },
 	{ "TensorListFromTensor", 0, "shape_type", import_list_from },
 	{ "TensorListGetItem", 0, "", import_list_get },
 	{ "TensorListSetItem", 0, "", import_list_set },

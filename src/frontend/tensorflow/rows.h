@@ -17,10 +17,9 @@ extern const NodeRow tf_fill_rows[];
 extern const NodeRow tf_gather_rows[];
 extern const NodeRow tf_rearrange_rows[];
 extern const NodeRow tf_resize_rows[];
-extern const NodeRow tf_select_rows[];
+extern const NodeRow tf_detect_rows[];
 extern const NodeRow tf_state_rows[];
 extern const NodeRow tf_control_rows[];
-extern const NodeRow tf_recurrent_rows[];
 
 /* A row of an elementwise call, and of one with two operands. */
 void tf_each1(Visit *v, int op);

@@ -5,6 +5,8 @@
  */
 #include "frontend/tflite/model.h"
 
+#include "frontend/tflite/flex.h"
+
 #include "op/names.h"
 
 #include <stdint.h>
@@ -47,7 +49,7 @@ const char *tflite_type_name(int64_t code)
 
 /* ---- operators */
 
-typedef enum { AS_INT, AS_DILATION, AS_FLOAT, AS_RESULT, AS_INTS, AS_MODE, AS_GRAPH } As;
+typedef enum { AS_INT, AS_DILATION, AS_FLOAT, AS_RESULT, AS_INTS, AS_FLOATS, AS_MODE, AS_GRAPH } As;
 
 typedef struct Option {
 	const char *name;
@@ -69,6 +71,7 @@ typedef struct Builtin {
 #define FLOAT(k, name) { name, k, FLAT_F32, AS_FLOAT },
 #define DILATION(k, name) { name, k, FLAT_I32, AS_DILATION },
 #define INTS(k, name) { name, k, FLAT_I32, AS_INTS },
+#define FLOATS(k, name) { name, k, FLAT_F32, AS_FLOATS },
 #define MODE(k, name) { name, k, FLAT_I8, AS_MODE },
 #define GRAPH(k, name) { name, k, FLAT_I32, AS_GRAPH },
 #define RESULT(name) { name, 0, FLAT_I8, AS_RESULT },
@@ -114,6 +117,15 @@ static bool read_ints(Reader *r, const FlatTable *options, int field, NodeAttr *
 	return v.n > 0;
 }
 
+static void read_floats(Reader *r, const FlatTable *options, int field, NodeAttr *at)
+{
+	FlatVector v = flat_vector(&r->flat, options, field, 4);
+	at->kind = NODE_FLOATS;
+	at->floats = (WireFloats){ 0 };
+	for (size_t k = 0; k < v.n; k++)
+		vec_push(r->arena, &at->floats, flat_get_float(&v, k));
+}
+
 /* The graph of a subgraph, which is read later on. */
 static void want_graph(Reader *r, int64_t which, NodeAttr *at)
 {
@@ -144,6 +156,8 @@ static void read_options(Reader *r, const Builtin *b, const FlatTable *options, 
 		} else if (o->as == AS_INTS) {
 			if (!read_ints(r, options, o->field, at))
 				continue;
+		} else if (o->as == AS_FLOATS) {
+			read_floats(r, options, o->field, at);
 		} else if (o->as == AS_RESULT) {
 			at->i = result != NULL && result->typed ? types[result->code].tf : -1;
 		} else {
@@ -176,6 +190,9 @@ static const int *read_numbers(Reader *r, const FlatTable *t, int field, int lea
 	return out;
 }
 
+/* From this operator on options are in a second field of the table. */
+enum { STABLEHLO = 162 };
+
 /* The number of an operator was a byte before it became an integer; the larger of both counts. */
 static bool read_operator(Reader *r, const FlatTable *t, TfliteOperator *op)
 {
@@ -187,19 +204,20 @@ static bool read_operator(Reader *r, const FlatTable *t, TfliteOperator *op)
 			r->codes.n);
 	int64_t old = flat_int(f, &code, 0, FLAT_I8, 0), new = flat_int(f, &code, 3, FLAT_I32, 0);
 	const Builtin *b = builtin_of(new > old ? new : old);
-	FlatTable options = flat_table(f, t, 4);
+	FlatTable options = flat_table(f, t, (new > old ? new : old) < STABLEHLO ? 4 : 12);
 	op->quantised = TFLITE_FLOATS;
 	op->name = b != NULL ? b->name : arena_printf(r->arena, "operator %lld", (long long)(new > old ? new : old));
 	if (b != NULL && strcmp(b->name, "CUSTOM") == 0) {
 		FlatVector own = flat_vector(f, t, 5, 1);
 		op->name = flat_text(r->arena, f, &code, 1);
-		op->custom = (Bytes){ own.at, own.n };
+		op->attr = flex_attrs(r->arena, (Bytes){ own.at, own.n }, &op->nattr);
 	}
 	op->in = read_numbers(r, t, 1, -1, &op->nin);
 	op->out = read_numbers(r, t, 2, 0, &op->nout);
 	if (b != NULL && ok(r)) {
 		op->quantised = b->quantised;
-		read_options(r, b, &options, op);
+		if (strcmp(b->name, "CUSTOM") != 0)
+			read_options(r, b, &options, op);
 	}
 	return ok(r);
 }

@@ -39,7 +39,6 @@ typedef struct TfliteOperator {
 	int nin, nout;
 	const NodeAttr *attr;
 	size_t nattr;
-	Bytes custom; /* the options of a custom operator */
 } TfliteOperator;
 
 /* A subgraph: the model itself, or what its control flow runs. */

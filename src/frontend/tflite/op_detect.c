@@ -1,95 +1,108 @@
 /*
- * Rows of detectors. Boxes are ordered by their scores, a matrix says which ones hide which, and the Dag's suppress
- * walks through it. Results have a place for each box that may be chosen; those that are not hold zeros.
+ * Rows of detectors: the non-maximum suppressions, whose overlap of the limit hides, and the custom operator that ends
+ * detectors of one shot: boxes from offsets to anchors, then a suppression of all classes together or of each.
  */
+#include "frontend/node/boxes.h"
+#include "frontend/tensorflow/import.h"
 #include "frontend/tflite/rows.h"
 
-#include "op/element.h"
-
-enum { MOST_BOXES = 1 << 12 }; /* their pairs are a matrix */
-
-/* A number of input k, which is known. */
-static double number_of(Visit *v, int k)
-{
-	const Item *it = node_known(v, k);
-	if (node_ok(v) && shape_elements(it->shape) != 1)
-		node_fail(v, ERR_TYPE, "its input %d is not one number", k + 1);
-	return node_ok(v) ? element_get(it->type, it->data, 0) : 0;
-}
-
-/* Corner k of boxes [n,4], the lesser or the greater of both of its axis, as a column or a row. */
-static int corner(Visit *v, int boxes, int axis, bool greater, bool row)
-{
-	int64_t n = node_val(v, boxes)->shape.dim[0], dim[] = { row ? 1 : n, row ? n : 1 };
-	int a = node_slice(v, boxes, 1, axis, 1), b = node_slice(v, boxes, 1, axis + 2, 1);
-	return node_view(v, node_call2(v, greater ? OP_maximum : OP_minimum, a, b), 2, dim);
-}
-
-/* Whether two boxes overlap by at least a part of their union. */
-static int hides(Visit *v, int boxes, double part)
-{
-	int cut = DAG_NONE, area[2] = { DAG_NONE, DAG_NONE };
-	for (int axis = 0; axis < 2; axis++) {
-		int low[2], high[2];
-		for (int k = 0; k < 2; k++) {
-			low[k] = corner(v, boxes, axis, false, k == 1);
-			high[k] = corner(v, boxes, axis, true, k == 1);
-			int side = node_call2(v, OP_sub, high[k], low[k]);
-			area[k] = axis == 0 ? side : node_call2(v, OP_mul, area[k], side);
-		}
-		int common = node_call2(
-			v, OP_sub, node_call2(v, OP_minimum, high[0], high[1]), node_call2(v, OP_maximum, low[0], low[1]));
-		common = node_with_number(v, OP_maximum, common, 0);
-		cut = axis == 0 ? common : node_call2(v, OP_mul, cut, common);
-	}
-	int all = node_call2(v, OP_sub, node_call2(v, OP_add, area[0], area[1]), cut);
-	int enough = node_call2(v, OP_less_equal, node_with_number(v, OP_mul, all, part), cut);
-	return node_call2(v, OP_bit_and, enough, node_call2(v, OP_less, node_number(v, F32, 0), all));
-}
-
-/* Inputs: boxes, scores, the most that are chosen, the overlap that hides, the least score, and of V5 a sigma. */
 static void import_suppression(Visit *v)
 {
-	bool soft = node_nin(v) > 5;
-	int boxes = tflite_value(v, 0), scores = tflite_value(v, 1);
-	double most = number_of(v, 2), part = number_of(v, 3), least = number_of(v, 4);
-	Shape s = node_val(v, boxes)->shape, t = node_val(v, scores)->shape;
-	if (node_ok(v) && soft && number_of(v, 5) != 0)
-		node_fail(v, ERR_UNSUPPORTED, "its sigma is not 0: scores that fade are not supported");
-	if (node_ok(v) && (s.rank != 2 || s.dim[1] != 4 || t.rank != 1 || t.dim[0] != s.dim[0] || s.dim[0] < 1))
-		node_fail(v, ERR_TYPE, "its boxes must be four numbers each, with one score");
-	if (node_ok(v) && (s.dim[0] > MOST_BOXES || !(most >= 1 && most <= MOST_BOXES)))
-		node_fail(v, ERR_UNSUPPORTED, "it chooses %g of %lld boxes, but %d are the most", most, (long long)s.dim[0],
-			MOST_BOXES);
+	tf_set_suppression(v, true);
+}
+
+/* ---- TFLite_Detection_PostProcess */
+
+/* Boxes [1, n, 4] of offsets: a centre in parts of the anchor's size, and the logarithm of a size. */
+static int decode(Visit *v, int offsets, int anchors)
+{
+	static const char *const scales[] = { "y_scale", "x_scale", "h_scale", "w_scale" };
+	int low[2], high[2], part[4];
+	for (int k = 0; k < 4; k++) {
+		double scale = node_attr_float(v, scales[k], 0);
+		if (node_ok(v) && !(scale > 0))
+			node_fail(v, ERR_INPUT, "its %s is %g", scales[k], scale);
+		part[k] = node_call2(v, OP_div, node_column(v, offsets, k), node_number(v, F32, scale));
+	}
+	for (int k = 0; k < 2; k++) {
+		int centre = node_column(v, anchors, k), size = node_column(v, anchors, 2 + k);
+		centre = node_call2(v, OP_add, node_call2(v, OP_mul, part[k], size), centre);
+		int half = node_with_number(v, OP_mul, node_call2(v, OP_mul, node_call1(v, OP_exp, part[2 + k]), size), 0.5);
+		low[k] = node_call2(v, OP_sub, centre, half);
+		high[k] = node_call2(v, OP_add, centre, half);
+	}
+	int all[] = { low[0], low[1], high[0], high[1] };
+	return node_concat(v, all, 4, 2);
+}
+
+/* All classes together: a box has its best score, and gives `each` results, one for each of its best classes. */
+static Detected pick_boxes(Visit *v, int boxes, int scores, const Pick *p, int64_t each)
+{
+	Detected out = { DAG_NONE, DAG_NONE, DAG_NONE, DAG_NONE };
+	const Shape s = node_val(v, scores)->shape;
+	Attr attr[] = { attr_int("axis", 2), attr_int("k", each) };
+	int best = node_call(v, OP_top_k, &scores, 1, attr, 2), class = node_result(v, best, 1);
+	int first = node_view(v, node_slice(v, best, 2, 0, 1), 2, (int64_t[]){ 1, s.dim[1] });
+	Picked x = node_pick(v, boxes, first, p);
+	if (!node_ok(v))
+		return out;
+	int64_t column[] = { 1, x.k, 1 }, line[] = { 1, x.k * each }, rows[] = { 1, x.k * each, 4 }, one = 1;
+	int given = node_view(v, x.given, 3, column), zero = node_number(v, F32, 0);
+	boxes = node_where(v, given, node_reorder(v, boxes, x.at), zero);
+	boxes = node_expand(v, node_view(v, boxes, 4, (int64_t[]){ 1, x.k, 1, 4 }),
+		shape_of(4, (int64_t[]){ 1, x.k, each, 4 }));
+	out.boxes = node_pad_to(v, node_view(v, boxes, 3, rows), 1, p->most * each);
+	scores = node_where(v, given, node_reorder(v, best, x.at), zero);
+	out.scores = node_pad_to(v, node_view(v, scores, 2, line), 1, p->most * each);
+	class = node_where(v, given, node_cast(v, node_reorder(v, class, x.at), F32), zero);
+	out.classes = node_pad_to(v, node_view(v, class, 2, line), 1, p->most * each);
+	out.count = node_reduce(v, OP_reduce_sum, node_cast(v, x.given, I32), &one, 1, false);
+	return out;
+}
+
+/* Inputs: offsets [1, n, 4 or more], scores [1, n, classes] with or without a first class of background, anchors. */
+static void import_detections(Visit *v)
+{
+	int offsets = tflite_value(v, 0), scores = tflite_value(v, 1), anchors = tflite_value(v, 2);
+	int64_t most = node_attr_int(v, "max_detections", 0), each = node_attr_int(v, "max_classes_per_detection", 0);
+	int64_t of_class = node_attr_int(v, "detections_per_class", 100), classes = node_attr_int(v, "num_classes", 0);
+	bool regular = node_attr_flag(v, "use_regular_nms", false);
+	Pick p = { .limit = node_attr_float(v, "nms_iou_threshold", 0),
+		.score = node_attr_float(v, "nms_score_threshold", 0),
+		.most = regular ? of_class : most };
+	Shape s = node_val(v, offsets)->shape, t = node_val(v, scores)->shape, u = node_val(v, anchors)->shape;
+	int64_t n = s.rank == 3 ? s.dim[1] : 0;
+	if (node_ok(v) && (s.rank != 3 || t.rank != 3 || u.rank != 2 || n < 1 || s.dim[0] != 1 || t.dim[0] != 1 ||
+						  s.dim[2] < 4 || t.dim[1] != n || u.dim[0] != n || u.dim[1] != 4))
+		node_fail(v, ERR_TYPE, "its offsets, scores and anchors do not fit each other, or its batch is not 1");
+	if (node_ok(v) && (classes < 1 || t.dim[2] < classes || t.dim[2] > classes + 1))
+		node_fail(v, ERR_INPUT, "its num_classes is %lld, but it has %lld scores of each box", (long long)classes,
+			(long long)t.dim[2]);
+	if (node_ok(v) && (most < 1 || most > NODE_BOXES || of_class < 1 || each < 1 || each > classes))
+		node_fail(v, ERR_UNSUPPORTED, "it gives %lld boxes with %lld classes each, %lld of a class", (long long)most,
+			(long long)each, (long long)of_class);
 	if (!node_ok(v))
 		return;
-	int64_t n = s.dim[0], out = (int64_t)most, k = out < n ? out : n;
-	Attr all[] = { attr_int("axis", 0), attr_int("k", n) }, some[] = { attr_int("axis", 0), attr_int("k", k) };
-	Attr axis = attr_int("axis", 0);
-	int sorted = node_call(v, OP_top_k, &scores, 1, all, 2), order = node_result(v, sorted, 1), in[] = { boxes, order };
-	int stay = node_call1(v, OP_suppress, hides(v, node_call(v, OP_gather, in, 2, &axis, 1), part));
-	stay = node_call2(v, OP_bit_and, stay, node_call2(v, OP_less, node_number(v, F32, least), sorted));
-	/* those that stay, in order: the keys n, n - 1 .. 1 of them, and 0 of the others */
-	int key = node_call2(v, OP_sub, node_number(v, I64, (double)n), node_count(v, n, 0, 1));
-	key = node_cast(v, node_where(v, stay, key, node_number(v, I64, 0)), F32);
-	int kept = node_call(v, OP_top_k, &key, 1, some, 2), at = node_result(v, kept, 1);
-	int given = node_call2(v, OP_less, node_number(v, F32, 0), kept);
-	int pick[] = { order, at }, score[] = { sorted, at };
-	int index = node_cast(v, node_call(v, OP_gather, pick, 2, &axis, 1), I32);
-	index = node_where(v, given, index, node_number(v, I32, 0));
-	int chosen = node_where(v, given, node_call(v, OP_gather, score, 2, &axis, 1), node_number(v, F32, 0));
-	int64_t zero = 0;
-	int count = node_reduce(v, OP_reduce_sum, node_cast(v, given, I32), &zero, 1, false);
-	int64_t pads[] = { 0, out - k };
-	Attr pad = attr_ints("pads", pads, 2);
-	node_set(v, 0, k < out ? node_call(v, OP_pad, &index, 1, &pad, 1) : index);
-	if (soft)
-		node_set(v, 1, k < out ? node_call(v, OP_pad, &chosen, 1, &pad, 1) : chosen);
-	node_set(v, soft ? 2 : 1, count);
+	scores = node_slice(v, scores, 2, t.dim[2] - classes, classes);
+	Detected out;
+	int boxes = decode(v, offsets, node_view(v, anchors, 3, (int64_t[]){ 1, n, 4 }));
+	if (regular) {
+		boxes = node_expand(v, boxes, shape_of(3, (int64_t[]){ classes, n, 4 }));
+		scores = node_transpose(v, scores, (int64_t[]){ 0, 2, 1 });
+		scores = node_view(v, scores, 2, (int64_t[]){ classes, n });
+		out = node_pick_classes(v, boxes, scores, &p, classes, most);
+	} else {
+		out = pick_boxes(v, boxes, scores, &p, each);
+	}
+	node_set(v, 0, out.boxes);
+	node_set(v, 1, out.classes);
+	node_set(v, 2, out.scores);
+	node_set(v, 3, node_cast(v, out.count, F32));
 }
 
 const NodeRow tflite_detect_rows[] = {
 	{ "NON_MAX_SUPPRESSION_V4", 0, "", import_suppression },
 	{ "NON_MAX_SUPPRESSION_V5", 0, "", import_suppression },
+	{ "TFLite_Detection_PostProcess", 0, "", import_detections },
 	{ NULL, 0, NULL, NULL },
 };

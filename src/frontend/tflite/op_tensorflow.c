@@ -20,6 +20,7 @@
 	X("BITWISE_XOR", "BitwiseXor") \
 	X("BROADCAST_ARGS", "BroadcastArgs") \
 	X("BROADCAST_TO", "BroadcastTo") \
+	X("BUCKETIZE", "Bucketize") \
 	X("CAST", "Cast") \
 	X("CEIL", "Ceil") \
 	X("COS", "Cos") \
@@ -46,6 +47,7 @@
 	X("LOGISTIC", "Sigmoid") \
 	X("LOG_SOFTMAX", "LogSoftmax") \
 	X("MATRIX_DIAG", "MatrixDiag") \
+	X("MATRIX_SET_DIAG", "MatrixSetDiag") \
 	X("MAXIMUM", "Maximum") \
 	X("MEAN", "Mean") \
 	X("MINIMUM", "Minimum") \
@@ -97,6 +99,8 @@
 	X("TOPK_V2", "TopKV2") \
 	X("TRANSPOSE", "Transpose") \
 	X("UNPACK", "Unpack") \
+	X("UNSORTED_SEGMENT_MAX", "UnsortedSegmentMax") \
+	X("UNSORTED_SEGMENT_MIN", "UnsortedSegmentMin") \
 	X("UNSORTED_SEGMENT_PROD", "UnsortedSegmentProd") \
 	X("UNSORTED_SEGMENT_SUM", "UnsortedSegmentSum") \
 	X("WHILE", "StatelessWhile") \

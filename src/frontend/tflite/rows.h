@@ -14,6 +14,7 @@ extern const NodeRow tflite_move_rows[];
 extern const NodeRow tflite_quant_rows[];
 extern const NodeRow tflite_recurrent_rows[];
 extern const NodeRow tflite_detect_rows[];
+extern const NodeRow tflite_control_rows[];
 extern const NodeRow tflite_tensorflow_rows[];
 
 /* Input k as a value, which must be there. */

@@ -10,7 +10,7 @@
 #include <string.h>
 
 static const NodeRow *const lists[] = { tflite_window_rows, tflite_math_rows, tflite_move_rows, tflite_quant_rows,
-	tflite_recurrent_rows, tflite_detect_rows, tflite_tensorflow_rows, NULL };
+	tflite_recurrent_rows, tflite_detect_rows, tflite_control_rows, tflite_tensorflow_rows, NULL };
 
 static const NodeFormat format = { .name = "TensorFlow Lite", .weight = "constant", .lists = lists };
 
