@@ -19,7 +19,7 @@ struct NodeFormat {
 	const char *version;         /* what its versions are called: "opset"; NULL: it has none */
 	const char *weight;          /* what it calls one: "initializer" */
 	const NodeRow *const *lists; /* each ends with name NULL; the list of lists ends with NULL */
-	const char *branch;          /* the operator whose graphs may not run: "If"; NULL: it has none */
+	const char *branch;          /* the operators whose graphs may not run: "If Case"; NULL: it has none */
 	/* Attributes are read as what the row asks for: "(3, 3)", "True" and 1.0 are integers. Else kinds must be right. */
 	bool loose;
 	/* The function that a node calls; NULL: the format has none, or the node is an operator. */

@@ -68,6 +68,16 @@ static void add_missing(Search *s, const NodeDef *node, const Place *at)
 	s->certain |= !at->branch;
 }
 
+/* Its operator is a word of the format's list. */
+static bool may_not_run(const NodeFormat *f, const NodeDef *node)
+{
+	size_t n = strlen(node->op);
+	for (const char *s = f->branch != NULL ? f->branch : ""; *s != 0; s += strcspn(s, " "), s += *s == ' ')
+		if (strcspn(s, " ") == n && memcmp(s, node->op, n) == 0)
+			return true;
+	return false;
+}
+
 static void look_through(Search *s, const NodeDef *node, size_t n, const Place *at)
 {
 	Arena *a = s->im->arena;
@@ -86,7 +96,7 @@ static void look_through(Search *s, const NodeDef *node, size_t n, const Place *
 		if (name[0] == 0 && node[k].nout > 0)
 			name = node[k].out[0];
 		Place inner = { arena_printf(a, " in '%.60s'", name), at->version,
-			at->branch || (format->branch != NULL && strcmp(node[k].op, format->branch) == 0) };
+			at->branch || may_not_run(format, &node[k]) };
 		for (size_t i = 0; i < node[k].nattr; i++)
 			if (node[k].attr[i].kind == NODE_GRAPH && node[k].attr[i].graph != NULL)
 				look_through(s, node[k].attr[i].graph->node, node[k].attr[i].graph->nnode, &inner);

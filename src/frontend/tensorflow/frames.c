@@ -1,49 +1,16 @@
 /*
  * Control flow of TensorFlow's version 1. A frame (Enter, Merge, Switch, NextIteration, Exit around a LoopCond) becomes
- * a While with two graphs. A Switch whose predicate is a constant keeps one side, and the Merge behind it that side's
- * value. Any other Merge reads the predicate and both sides, which are computed both: dlc's operators have no effects.
+ * a While with two graphs; choices outside and inside of loops come behind it (choices.c).
  */
-#include "frontend/tensorflow/graph.h"
+#include "frontend/tensorflow/control.h"
 
 #include <string.h>
 
 enum { MOST_PASSES = 4, MOST_WORK = 1 << 27 /* Merges times Ops: each looks at all */ };
 
-static TfOp *at(TfOps *o, TfRef r)
-{
-	return &o->op.at[r.op];
-}
-
-static void become(TfOp *op, const char *kind, TfRefs in)
-{
-	op->kind = kind;
-	op->in = in;
-	op->from = NULL;
-}
-
-static TfRefs one_ref(TfOps *o, TfRef r)
-{
-	TfRefs list = { 0 };
-	vec_push(o->all->arena, &list, r);
-	return list;
-}
-
 /* ---- what a value depends on */
 
-/* Ops behind some results, the ones that are read first; `stop` are not looked behind. */
-typedef struct Walk {
-	TfOps *o;
-	unsigned char *state; /* 0 not met, 1 on the way, 2 done, 3 stop */
-	VEC(int) order;
-	VEC(int) stack;
-} Walk;
-
-static Walk walk_new(TfOps *o)
-{
-	return (Walk){ .o = o, .state = arena_alloc(o->all->arena, o->op.n + 1) };
-}
-
-static void walk_from(Walk *w, TfRef r)
+void walk_from(Walk *w, TfRef r)
 {
 	Arena *a = w->o->all->arena;
 	vec_push(a, &w->stack, r.op);
@@ -283,190 +250,6 @@ static bool make_loops(TfOps *o)
 	return true;
 }
 
-/* ---- choices */
-
-/* 0 or 1 as a constant that a predicate is, -1 if it is none; `inverted`: behind LogicalNot. */
-static int known_choice(TfOps *o, TfRef r)
-{
-	int inverted = 0;
-	for (int steps = 0; steps < 64; steps++) {
-		const TfOp *op = at(o, r);
-		if (op_is(op, "Const")) {
-			const TfValue *t = op->from != NULL ? tf_attr(op->from, "value") : NULL;
-			NodeTensor x;
-			Err ignored = { 0 };
-			if (t == NULL || t->tensor == NULL || !tf_tensor_read(o->all->arena, t->tensor, "", &x, &ignored) ||
-				x.type.kind != DT_BOOL || shape_elements(x.shape) != 1)
-				return -1;
-			return *(const unsigned char *)x.data ^ inverted;
-		}
-		inverted ^= op_is(op, "LogicalNot");
-		if (op->in.n == 0 || !(op_is(op, "Identity") || op_is(op, "LogicalNot") || op_is(op, "Switch") ||
-								 op_is(op, "PlaceholderWithDefault") || op_is(op, "StopGradient")))
-			return -1;
-		r = op->in.at[0];
-	}
-	return -1;
-}
-
-/* Whether a value stands on a side that is never taken: behind the dead result of a Switch. */
-static void mark_dead(TfOps *o, const int *choice, bool *dead, const Walk *w)
-{
-	for (size_t i = 0; i < w->order.n; i++) {
-		int k = w->order.at[i];
-		const TfOp *op = &o->op.at[k];
-		bool merge = op_is(op, "Merge"), all = merge && op->in.n > 0;
-		for (size_t j = 0; j < op->in.n + op->captured.n; j++) {
-			TfRef r = j < op->in.n ? op->in.at[j] : op->captured.at[j - op->in.n];
-			bool gone = dead[r.op] || (choice[r.op] >= 0 && r.out != choice[r.op]);
-			all = merge ? all && gone : all || gone;
-		}
-		dead[k] = all;
-	}
-}
-
-/* What each Switch chooses by: its predicate behind Identity nodes, numbered in the file's order. */
-typedef struct Predicates {
-	TfRefs at;
-	int *of;
-} Predicates;
-
-static Predicates number_predicates(TfOps *o)
-{
-	Arena *a = o->all->arena;
-	Names *seen = names_new(a);
-	Predicates p = { .of = arena_array(a, int, o->op.n + 1) };
-	for (size_t k = 0; k < o->op.n; k++) {
-		if (!op_is(&o->op.at[k], "Switch") || o->op.at[k].in.n != 2)
-			continue;
-		TfRef r = o->op.at[k].in.at[1];
-		for (int steps = 0; steps < 64 && op_is(at(o, r), "Identity") && at(o, r)->in.n == 1; steps++)
-			r = at(o, r)->in.at[0];
-		r.out = op_is(at(o, r), "Switch") ? 0 : r.out;
-		const char *key = arena_printf(a, "%d:%d", r.op, r.out);
-		p.of[k] = names_find(seen, key);
-		if (p.of[k] >= 0)
-			continue;
-		p.of[k] = (int)p.at.n;
-		names_bind(seen, key, p.of[k]);
-		vec_push(a, &p.at, r);
-	}
-	return p;
-}
-
-/*
- * The innermost Switch that decides between both inputs of a Merge, and which input is the true side; false: none.
- * `after`: a side that reads no Switch, a constant, is known by what it waits for.
- */
-static bool find_switch(TfOps *o, const Predicates *by, const TfOp *merge, bool after, TfRef *predicate, int *truth)
-{
-	Arena *a = o->all->arena;
-	unsigned char *side = arena_alloc(a, 2 * by->at.n + 2); /* of each predicate and input: bits of the sides met */
-	bool *met = arena_array(a, bool, o->op.n + 1);
-	VEC(TfRef) stack = { 0 };
-	for (int input = 0; input < 2; input++) {
-		memset(met, 0, sizeof *met * o->op.n);
-		vec_push(a, &stack, merge->in.at[input]);
-		while (stack.n > 0) {
-			TfRef r = stack.at[--stack.n];
-			const TfOp *op = at(o, r);
-			if (op_is(op, "Switch") && op->in.n == 2)
-				side[2 * by->of[r.op] + input] |= (unsigned char)(1 << (r.out != 0));
-			if (met[r.op])
-				continue;
-			met[r.op] = true;
-			for (size_t k = 0; k < op->in.n; k++)
-				vec_push(a, &stack, op->in.at[k]);
-			for (size_t k = 0; k < op->captured.n; k++)
-				vec_push(a, &stack, op->captured.at[k]);
-			for (size_t k = 0; k < op->after.n && after; k++)
-				vec_push(a, &stack, op->after.at[k]);
-		}
-	}
-	for (size_t p = by->at.n; p-- > 0;) /* the last one in the file is the innermost one */
-		if ((side[2 * p] | side[2 * p + 1]) == 3 && side[2 * p] != 3 && side[2 * p + 1] != 3) {
-			*predicate = by->at.at[p];
-			*truth = side[2 * p] == 2 ? 0 : 1;
-			return true;
-		}
-	return false;
-}
-
-/* The value of a Switch is there on both sides. */
-static void join_sides(TfOps *o, TfRefs *list)
-{
-	for (size_t k = 0; k < list->n; k++)
-		if (list->at[k].op >= 0 && op_is(at(o, list->at[k]), "Switch") && list->at[k].out <= 1)
-			list->at[k].out = 0;
-}
-
-static bool make_choices(TfOps *o, const TfRefs *root)
-{
-	Arena *a = o->all->arena;
-	int *choice = arena_array(a, int, o->op.n + 1);
-	bool *dead = arena_array(a, bool, o->op.n + 1), any = false;
-	for (size_t k = 0; k < o->op.n; k++) {
-		const TfOp *op = &o->op.at[k];
-		choice[k] = -1;
-		any |= op->live && op_is(op, "Merge");
-		if (!op->live || !op_is(op, "Switch"))
-			continue;
-		if (op->in.n != 2)
-			return tf_bad(o, ERR_INPUT, "node '%.100s' (Switch) needs two inputs", op->name);
-		any = true;
-		choice[k] = known_choice(o, op->in.at[1]);
-	}
-	if (!any)
-		return true;
-	Predicates by = number_predicates(o);
-	Walk w = walk_new(o);
-	for (size_t k = 0; k < root->n; k++)
-		walk_from(&w, root->at[k]);
-	for (size_t k = 0; k < o->op.n; k++) { /* inside of loops, too */
-		const TfLoop *l = o->op.at[k].loop;
-		for (size_t i = 0; l != NULL && i < l->body_out.n; i++)
-			walk_from(&w, l->body_out.at[i]);
-		if (l != NULL)
-			walk_from(&w, l->test);
-	}
-	mark_dead(o, choice, dead, &w);
-	for (size_t i = 0; i < w.order.n; i++) {
-		TfOp *op = &o->op.at[w.order.at[i]];
-		if (!op_is(op, "Merge"))
-			continue;
-		if (op->in.n != 2)
-			return tf_bad(
-				o, ERR_UNSUPPORTED, "node '%.100s' (Merge) has %zu inputs; 2 are supported", op->name, op->in.n);
-		bool gone[2];
-		for (int j = 0; j < 2; j++)
-			gone[j] =
-				dead[op->in.at[j].op] || (choice[op->in.at[j].op] >= 0 && op->in.at[j].out != choice[op->in.at[j].op]);
-		TfRef p = { -1, 0 };
-		int truth = 0;
-		if (gone[0] != gone[1]) {
-			become(op, "Identity", one_ref(o, op->in.at[gone[0] ? 1 : 0]));
-		} else if (!gone[0] &&
-				   (find_switch(o, &by, op, false, &p, &truth) || find_switch(o, &by, op, true, &p, &truth))) {
-			TfRefs in = one_ref(o, p);
-			vec_push(a, &in, op->in.at[truth]);
-			vec_push(a, &in, op->in.at[1 - truth]);
-			become(op, "Merge", in);
-		} else {
-			op->refused = "joins values that no Switch before it parts";
-		}
-	}
-	for (size_t i = 0; i < w.order.n; i++) {
-		TfOp *op = &o->op.at[w.order.at[i]];
-		join_sides(o, &op->in);
-		if (op->loop != NULL)
-			join_sides(o, &op->loop->body_out);
-	}
-	for (size_t i = 0; i < w.order.n; i++)
-		if (op_is(&o->op.at[w.order.at[i]], "Switch"))
-			become(&o->op.at[w.order.at[i]], "Identity", one_ref(o, o->op.at[w.order.at[i]].in.at[0]));
-	return true;
-}
-
 bool tf_rewrite_control(TfOps *o, const TfRefs *root)
 {
 	size_t merges = 0;
@@ -474,5 +257,5 @@ bool tf_rewrite_control(TfOps *o, const TfRefs *root)
 		merges += o->op.at[k].live && op_is(&o->op.at[k], "Merge");
 	if (merges > 0 && o->op.n > MOST_WORK / merges)
 		return tf_bad(o, ERR_UNSUPPORTED, "it has %zu loops and choices, which are too many", merges);
-	return make_loops(o) && make_choices(o, root);
+	return make_loops(o) && tf_make_choices(o, root);
 }

@@ -199,6 +199,9 @@ void tf_mark_live(TfOps *o, const TfRefs *root)
 			vec_push(a, &stack, op->loop->body_out.at[k].op);
 		if (op->loop != NULL)
 			vec_push(a, &stack, op->loop->test.op);
+		for (int k = 0; k < 2 && op->choice != NULL; k++)
+			for (size_t i = 0; i < op->choice->result[k].n; i++)
+				vec_push(a, &stack, op->choice->result[k].at[i].op);
 		for (size_t k = 0; k < op->in.n; k++)
 			if (!o->op.at[op->in.at[k].op].live)
 				vec_push(a, &stack, op->in.at[k].op);
@@ -313,8 +316,9 @@ static bool is_dropped(const char *key, const TfValue *t)
 	return t->has >> TfValue_type & 1 && !read;
 }
 
-/* A loop of version 1 has its graphs as While has. */
+/* A loop of version 1 has its graphs as While has, a choice as If. */
 static bool loop_attrs(TfOps *o, const TfOp *op, NodeDef *out);
+static bool choice_attrs(TfOps *o, const TfOp *op, NodeDef *out);
 
 /* Functions in a list are graphs "branches:0", "branches:1" and so on. */
 static size_t functions_listed(const TfOp *op, const TfValue *t)
@@ -327,6 +331,8 @@ static bool set_attrs(TfOps *o, const TfOp *op, NodeDef *out)
 	const TfNode *n = op->from;
 	if (op->loop != NULL)
 		return loop_attrs(o, op, out);
+	if (op->choice != NULL)
+		return choice_attrs(o, op, out);
 	size_t many = 0;
 	for (size_t k = 0; n != NULL && k < n->attr.n; k++)
 		many += 1 + functions_listed(op, n->attr.at[k].value);
@@ -380,14 +386,14 @@ static bool make_node(TfOps *o, const TfOp *op, NodeDef *out)
 	return set_attrs(o, op, out);
 }
 
-/* The nodes of some Ops; arguments and inputs are none. */
-static bool make_nodes(TfOps *o, const int *at, size_t n, const NodeDef **node, size_t *count)
+/* The nodes of some Ops; arguments and inputs are none, nor are those of a choice but the one of that number. */
+static bool make_nodes(TfOps *o, const int *at, size_t n, int side, const NodeDef **node, size_t *count)
 {
 	NodeDef *out = arena_array(o->all->arena, NodeDef, n + 1);
 	*count = 0;
 	for (size_t k = 0; k < n; k++) {
 		const TfOp *op = &o->op.at[at[k]];
-		if (!op->live || op_is(op, "_Arg") || op_is(op, "Placeholder"))
+		if (!op->live || op->side != side || op_is(op, "_Arg") || op_is(op, "Placeholder"))
 			continue;
 		if (!make_node(o, op, &out[(*count)++]))
 			return false;
@@ -404,7 +410,7 @@ bool tf_make_nodes(TfOps *o, const NodeDef **node, size_t *count)
 	for (size_t k = 0; k < o->op.n; k++)
 		if (!o->op.at[k].inner)
 			at[n++] = (int)k;
-	return make_nodes(o, at, n, node, count);
+	return make_nodes(o, at, n, 0, node, count);
 }
 
 NodeValue *tf_values(TfOps *o, const TfRefs *list)
@@ -417,13 +423,13 @@ NodeValue *tf_values(TfOps *o, const TfRefs *list)
 	return out;
 }
 
-static bool make_graph(
-	TfOps *o, const char *name, const int *at, size_t n, const TfRefs *in, const TfRefs *results, NodeGraph *out)
+static bool make_graph(TfOps *o, const char *name, const int *at, size_t n, int side, const TfRefs *in,
+	const TfRefs *results, NodeGraph *out)
 {
 	*out = (NodeGraph){
 		.name = name, .in = tf_values(o, in), .out = tf_values(o, results), .nin = in->n, .nout = results->n
 	};
-	return make_nodes(o, at, n, &out->node, &out->nnode);
+	return make_nodes(o, at, n, side, &out->node, &out->nnode);
 }
 
 static bool loop_attrs(TfOps *o, const TfOp *op, NodeDef *out)
@@ -438,8 +444,25 @@ static bool loop_attrs(TfOps *o, const TfOp *op, NodeDef *out)
 	attr[1] = (NodeAttr){ .name = "body", .kind = NODE_GRAPH, .graph = &g[1] };
 	out->attr = attr;
 	out->nattr = 2;
-	return make_graph(o, "cond", l->cond.at, l->cond.n, &l->cond_in, &test, &g[0]) &&
-	       make_graph(o, "body", l->body.at, l->body.n, &l->body_in, &l->body_out, &g[1]);
+	return make_graph(o, "cond", l->cond.at, l->cond.n, 0, &l->cond_in, &test, &g[0]) &&
+	       make_graph(o, "body", l->body.at, l->body.n, 0, &l->body_in, &l->body_out, &g[1]);
+}
+
+static bool choice_attrs(TfOps *o, const TfOp *op, NodeDef *out)
+{
+	static const char *const names[] = { "then_branch", "else_branch" };
+	const TfChoice *c = op->choice;
+	NodeAttr *attr = arena_array(o->all->arena, NodeAttr, 2);
+	NodeGraph *g = arena_array(o->all->arena, NodeGraph, 2);
+	const TfRefs none = { 0 };
+	out->attr = attr;
+	out->nattr = 2;
+	for (int k = 0; k < 2; k++) {
+		attr[k] = (NodeAttr){ .name = names[k], .kind = NODE_GRAPH, .graph = &g[k] };
+		if (!make_graph(o, names[k], c->op[k].at, c->op[k].n, c->number, &none, &c->result[k], &g[k]))
+			return false;
+	}
+	return true;
 }
 
 /* ---- functions */

@@ -25,6 +25,8 @@ typedef struct TfOp {
 	TfRefs after;           /* what it waits for and does not read */
 	TfRefs captured;        /* a loop: what its graphs read from outside */
 	struct TfLoop *loop;    /* its graphs */
+	int side;               /* the number of the choice whose graphs have it; 0: none has */
+	struct TfChoice *choice;
 	const TfInfo *declared; /* an input: its type and shape in a signature */
 } TfOp;
 
@@ -46,6 +48,13 @@ typedef struct TfLoop {
 	TfRefs cond_in, body_in, body_out; /* an absent input has op -1 */
 	TfRef test;
 } TfLoop;
+
+/* A choice of version 1: the Ops of its true and its false side, and what they give. */
+typedef struct TfChoice {
+	int number;
+	VEC(int) op[2];
+	TfRefs result[2];
+} TfChoice;
 
 /* The functions of a library, made when a node names them. */
 typedef struct TfBody {

@@ -32,6 +32,7 @@ static bool read_tensor(Import *im, const NodeTensor *t, const char *what, NodeT
 const NodeFormat tf_node_format = {
 	.name = "TensorFlow",
 	.weight = "constant",
+	.branch = "If StatelessIf Case StatelessCase",
 	.lists = lists,
 	.function = tf_find_function,
 	.read = read_tensor,

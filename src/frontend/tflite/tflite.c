@@ -12,7 +12,7 @@
 static const NodeRow *const lists[] = { tflite_window_rows, tflite_math_rows, tflite_move_rows, tflite_quant_rows,
 	tflite_recurrent_rows, tflite_detect_rows, tflite_control_rows, tflite_tensorflow_rows, NULL };
 
-static const NodeFormat format = { .name = "TensorFlow Lite", .weight = "constant", .lists = lists };
+static const NodeFormat format = { .name = "TensorFlow Lite", .weight = "constant", .branch = "IF", .lists = lists };
 
 static FormatMatch recognise(Bytes file)
 {
