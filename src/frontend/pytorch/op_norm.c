@@ -193,7 +193,31 @@ static void import_dropout(Aten *n)
 #define AFFINE "input:T weight:T? bias:T?"
 #define RUNNING AFFINE " running_mean:T? running_var:T?"
 
+/* v g / |v|, the norm over all dimensions but one, or over all of them. */
+static void import_weight_norm(Aten *n)
+{
+	Visit *v = n->v;
+	int x = aten_value(n, "v"), g = aten_value(n, "g"), rank = node_val(v, x)->shape.rank, count = 0;
+	int dim = aten_int(n, "dim") == -1 ? -1 : aten_axis(n, "dim", rank);
+	int64_t axes[DAG_MAX_RANK];
+	for (int k = 0; k < rank; k++)
+		if (k != dim)
+			axes[count++] = k;
+	if (!node_ok(v))
+		return;
+	Attr attr = attr_ints("axes", axes, count);
+	int square = node_call2(v, OP_mul, x, x);
+	int norm = node_call1(v, OP_sqrt, count > 0 ? node_call(v, OP_reduce_sum, &square, 1, &attr, 1) : square);
+	int both[] = { node_call2(v, OP_mul, x, node_call2(v, OP_div, g, norm)), norm };
+	if (n->row->op != 0)
+		aten_give_values(n, both, 2);
+	else
+		aten_set(n, both[0]);
+}
+
 const AtenRow torch_norm_rows[] = {
+	{ "_weight_norm", "v:T g:T dim:i=0", import_weight_norm, 0 },
+	{ "_weight_norm_interface", "v:T g:T dim:i=0", import_weight_norm, 1 },
 	{ "batch_norm", RUNNING " training:b momentum:_? eps:f=1e-05 cudnn_enabled:_?", import_batch_norm, 0 },
 	{ "native_batch_norm", RUNNING " training:b momentum:_? eps:f=1e-05", import_batch_norm, 1 },
 	{ "_native_batch_norm_legit", RUNNING " training:b momentum:_? eps:f=1e-05", import_batch_norm, 1 },

@@ -1,6 +1,8 @@
 /* Rows that sort, or choose by rank. */
+#include "frontend/node/channels.h"
 #include "frontend/pytorch/aten.h"
 
+#include <math.h>
 #include <string.h>
 
 /* Values and places of the k first along an axis. */
@@ -97,6 +99,55 @@ static void import_bucketize(Aten *n)
 	aten_set(n, node_cast(v, node_call(v, OP_reduce_sum, &y, 1, over, 2), narrow ? I32 : I64));
 }
 
+/* The least or the largest of all elements. */
+static int extreme(Aten *n, int op, int x)
+{
+	int64_t zero = 0;
+	return node_reduce(n->v, op, x, &zero, 1, false);
+}
+
+/*
+ * How many elements lie in each of `bins` equal parts of min .. max, the last of which holds max, too; others are not
+ * counted. Without a range it is that of the elements, with one element it reaches 1 to both sides.
+ */
+static void import_histc(Aten *n)
+{
+	Visit *v = n->v;
+	int x = aten_value(n, "self");
+	int64_t bins = aten_int(n, "bins");
+	double least = aten_float(n, "min"), most = aten_float(n, "max");
+	DType t = node_val(v, x)->type;
+	Shape s = node_val(v, x)->shape;
+	int64_t flat = shape_product(&s, 0, s.rank), column[] = { flat, 1 }, first = 0;
+	if (node_ok(v) && (t.kind != DT_FLOAT || bins < 1 || flat < 1 || bins > NODE_COUNTED / flat))
+		node_fail(v, ERR_UNSUPPORTED,
+			"it counts %lld elements in %lld bins; it takes floats, and %d pairs of both at most", (long long)flat,
+			(long long)bins, NODE_COUNTED);
+	if (node_ok(v) && !(least <= most && isfinite(least) && isfinite(most)))
+		node_fail(v, ERR_INPUT, "its range is %g to %g", least, most);
+	if (!node_ok(v))
+		return;
+	x = node_view(v, x, 1, &flat);
+	int low, high;
+	if (least < most) {
+		low = node_number(v, t, least);
+		high = node_number(v, t, most);
+	} else {
+		low = extreme(n, OP_reduce_min, x);
+		high = extreme(n, OP_reduce_max, x);
+		int one = node_where(v, node_call2(v, OP_equal, low, high), node_number(v, t, 1), node_number(v, t, 0));
+		low = node_call2(v, OP_sub, low, one);
+		high = node_call2(v, OP_add, high, one);
+	}
+	int in = node_call2(v, OP_bit_and, node_call2(v, OP_less_equal, low, x), node_call2(v, OP_less_equal, x, high));
+	int from = node_with_number(v, OP_mul, node_call2(v, OP_sub, x, low), (double)bins);
+	int at = node_call1(v, OP_floor, node_call2(v, OP_div, from, node_call2(v, OP_sub, high, low)));
+	at = node_with_number(v, OP_minimum, at, (double)(bins - 1));
+	at = node_where(v, in, at, node_number(v, t, -1));
+	int here = node_call2(v, OP_equal, node_cast(v, node_view(v, at, 2, column), I64), node_count(v, bins, 1, 2));
+	aten_set(n, node_cast(v, node_reduce(v, OP_reduce_sum, node_cast(v, here, I64), &first, 1, false), t));
+}
+
 const AtenRow torch_sort_rows[] = {
 	{ "topk", "self:T k:i dim:i=-1 largest:b=True sorted:b=True", import_topk, 0 },
 	{ "sort", "self:T dim:i=-1 descending:b=False", import_sort, 0 },
@@ -109,5 +160,6 @@ const AtenRow torch_sort_rows[] = {
 	{ "bucketize", "self:* boundaries:T out_int32:b=False right:b=False", import_bucketize, 0 },
 	{ "searchsorted", "sorted_sequence:T self:* out_int32:b=False right:b=False side:s? sorter:T?", import_bucketize,
 		1 },
+	{ "histc", "self:T bins:i=100 min:n=0 max:n=0", import_histc, 0 },
 	{ NULL, NULL, NULL, 0 },
 };
