@@ -4,6 +4,7 @@
  */
 #include "compile/net_plan.h"
 
+#include "base/map.h"
 #include "ir/arg.h"
 
 #include <string.h>
@@ -15,6 +16,8 @@ typedef struct Planner {
 	KernelSet *const *sets;
 	PrepareFn prepare;
 	const View *view; /* of each value: in whose memory it lies */
+	MapIndex constant; /* the plan's constants by their bytes */
+	Map prepared;      /* by the Task and its constants: the numbers of those that its prepare Fns made */
 	Err *err;
 } Planner;
 
@@ -59,17 +62,43 @@ static void use_place(NetPlan *plan, const Place *at, int step)
 		plan->item.at[at->index].last = step;
 }
 
-static Place const_place(NetPlan *plan, const char *name, const void *data, int64_t bytes)
+/* Of a constant's size and of at most SAMPLES of its bytes, spread over all of it. */
+static uint32_t const_hash(const void *data, int64_t bytes)
 {
-	PlanConst c = { data, bytes };
-	vec_push(plan->arena, &plan->constant, c);
-	return (Place){ .kind = PLACE_CONST, .index = (int)plan->constant.n - 1, .bytes = bytes, .name = name };
+	enum { SAMPLES = 512 };
+	const unsigned char *p = data;
+	uint64_t h = (uint64_t)bytes;
+	int64_t step = bytes / SAMPLES + 1;
+	for (int64_t k = 0; k < bytes; k += step)
+		h = h * 0x9e3779b97f4a7c15u + p[k] + 1;
+	return map_hash(h);
+}
+
+/* Equal constants are one: passes make the same of one weight for each of the calls that read it. */
+static Place const_place(Planner *p, const char *name, const void *data, int64_t bytes)
+{
+	enum { MOST_COMPARED = 8 }; /* of the same hash */
+	NetPlan *plan = p->plan;
+	uint32_t hash = const_hash(data, bytes), found = MAP_NONE;
+	int compared = 0;
+	for (uint32_t at = hash, k; found == MAP_NONE && compared < MOST_COMPARED; compared++) {
+		if ((k = map_next(&p->constant, hash, &at)) == MAP_NONE)
+			break;
+		const PlanConst *c = &plan->constant.at[k];
+		if (c->bytes == bytes && (c->data == data || memcmp(c->data, data, (size_t)bytes) == 0))
+			found = k;
+	}
+	if (found == MAP_NONE) {
+		PlanConst c = { data, bytes };
+		found = map_index_add(&p->constant, hash);
+		vec_push(plan->arena, &plan->constant, c);
+	}
+	return (Place){ .kind = PLACE_CONST, .index = (int)found, .bytes = bytes, .name = name };
 }
 
 /* Places a value that has memory of its own, by its kind. */
 static bool place_own(Planner *p, int v, int step, Place *at)
 {
-	NetPlan *plan = p->plan;
 	const Value *value = &p->d->value.at[v];
 	int64_t bytes = value_bytes(value);
 	/* The first output that covers the value's whole memory is written in place; others are copied at the end. */
@@ -82,7 +111,7 @@ static bool place_own(Planner *p, int v, int step, Place *at)
 	if (value->kind == VALUE_CONST) {
 		if (value->data == NULL)
 			return fail(p->err, ERR_INPUT, value->name, "the constant has no data");
-		*at = const_place(plan, value->name, value->data, bytes);
+		*at = const_place(p, value->name, value->data, bytes);
 	} else if (value->kind == VALUE_INPUT) {
 		int k = 0;
 		while (p->d->input.at[k] != v)
@@ -172,6 +201,32 @@ static int64_t buf_bytes(const Buf *buf)
 	return n < 0 ? -1 : dtype_bytes(buf->type, n);
 }
 
+/*
+ * Runs the prepare Fns of a Task; returns the numbers of the constants that they make, NULL: they failed. Groups of one
+ * Task that read the same constants share them: a network that is written out over its steps has hundreds of such
+ * groups, and each run is a process of its own.
+ */
+static const int *prepare_once(Planner *p, int task, const Prepared *given, int n, Prepared *made, int nmade)
+{
+	Arena *a = p->plan->arena;
+	const void **key = arena_array(a, const void *, n + 1);
+	key[n] = p->sets[task];
+	for (int k = 0; k < n; k++)
+		key[k] = given[k].data;
+	MapEntry *e = map_add_bytes(&p->prepared, key, sizeof *key * (size_t)(n + 1));
+	if (e->ptr != NULL)
+		return e->ptr;
+	int *number = arena_array(a, int, nmade);
+	for (int k = 0; k < nmade; k++)
+		made[k].data = arena_alloc_aligned(a, (size_t)made[k].bytes + 64, 64);
+	if (!p->prepare.run(task, given, n, made, nmade, p->prepare.arg, p->err))
+		return NULL;
+	for (int k = 0; k < nmade; k++)
+		number[k] = const_place(p, made[k].name, made[k].data, made[k].bytes).index;
+	e->ptr = number;
+	return number;
+}
+
 /* Constants that the prepare Fns make of the group's own weights. */
 static bool bind_prepared(Planner *p, int task, Bound *b)
 {
@@ -193,18 +248,17 @@ static bool bind_prepared(Planner *p, int task, Bound *b)
 				row.data = (void *)(uintptr_t)p->plan->constant.at[place->index].data;
 				vec_push(a, &given, row);
 			} else if (buf->role == BUF_OUT) {
-				row.data = arena_alloc_aligned(a, (size_t)bytes + 64, 64);
 				vec_push(a, &made, row);
 			}
 		}
 	}
 	if (made.n == 0)
 		return true;
-	if (!p->prepare.run(task, given.at, (int)given.n, made.at, (int)made.n, p->prepare.arg, p->err))
-		return false;
-	for (size_t i = 0; i < made.n; i++)
-		bind(p, b, made.at[i].name, const_place(p->plan, made.at[i].name, made.at[i].data, made.at[i].bytes));
-	return true;
+	const int *number = prepare_once(p, task, given.at, (int)given.n, made.at, (int)made.n);
+	for (size_t i = 0; i < made.n && number != NULL; i++)
+		bind(p, b, made.at[i].name,
+			(Place){ PLACE_CONST, number[i], .bytes = made.at[i].bytes, .name = made.at[i].name });
+	return number != NULL;
 }
 
 /* Work buffers that several run Fns of the set name live from the first call to the last. */
@@ -308,6 +362,8 @@ NetPlan *plan_network(
 	Planner p = {
 		.plan = plan, .d = d, .part = part, .view = part->view, .sets = sets, .prepare = prepare, .err = err
 	};
+	p.constant.arena = a;
+	p.prepared = MAP_OF(a);
 	for (int g = 0; g < part->ngroup; g++)
 		if (!add_group(&p, &part->group[g]))
 			return NULL;

@@ -33,6 +33,8 @@ int edit_call(Edit *e, int op, const char *name, const int *in, int nin, const A
 /* The same; the result stands for the one result of the old call c and keeps its name. */
 bool edit_call_as(Edit *e, const OpCall *c, int op, const int *in, int nin, const Attr *attr, int nattr);
 int edit_const(Edit *e, const char *name, DType t, Shape s, const void *data);
+/* Operator and attributes of a call, as a text that is the same for equal ones. */
+void edit_signature(Text *out, const OpCall *c);
 
 /* The call of the new Dag that writes new value v; NULL if v is an input or a constant. */
 const OpCall *edit_writer(const Edit *e, int v);

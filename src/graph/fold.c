@@ -3,6 +3,7 @@
  * through an EvalFn, small ones always by the interpreter, since making machine code takes longer. Work and
  * size are bounded: a constant stays a call if it is far larger than what it is computed from.
  */
+#include "base/map.h"
 #include "graph/edit.h"
 #include "interp/interp.h"
 
@@ -173,12 +174,42 @@ static bool scatter_into_number(Edit *e, const OpCall *c)
 	return edit_call_as(e, c, c->op, in, 3, attr, c->nattr + 1);
 }
 
+/*
+ * The first call that computes the same from the same bytes, c itself if there was none. A network that is written out
+ * over its steps cuts and turns one weight hundreds of times.
+ */
+static const OpCall *first_equal(const Dag *d, const OpCall *c, Map *seen)
+{
+	Arena *a = seen->index.arena;
+	Text t = { .arena = a };
+	char type[DTYPE_TEXT], shape[160];
+	for (int k = 0; k < c->nin; k++) {
+		const Value *x = c->in[k] != DAG_NONE ? &d->value.at[c->in[k]] : NULL;
+		if (x == NULL)
+			text_add(&t, "none ");
+		else
+			text_add(&t, "%p %s %s ", x->data, dtype_print(x->type, type), shape_str(x->shape, shape));
+	}
+	edit_signature(&t, c);
+	MapEntry *e = map_add_text(seen, text_str(&t));
+	if (e->read == NULL)
+		e->read = c;
+	return e->read;
+}
+
 static bool fold(Edit *e, const OpCall *c, void *arg)
 {
 	const Dag *d = e->from;
-	(void)arg;
 	if (!all_known(d, c))
 		return (c->op == OP_scatter_nd || c->op == OP_scatter_elements) && scatter_into_number(e, c);
+	const OpCall *first = first_equal(d, c, arg);
+	if (first != c && d->value.at[first->out[0]].data != NULL) {
+		for (int r = 0; r < c->nout; r++) {
+			d->value.at[c->out[r]].data = d->value.at[first->out[r]].data;
+			edit_replace(e, c->out[r], e->map[first->out[r]]);
+		}
+		return true;
+	}
 	void **to = arena_array(d->arena, void *, c->nout + 1);
 	if (d->value.at[c->out[0]].data == NULL && !fold_call(d->arena, d, c, e->eval, to, e->err))
 		return false;
@@ -198,7 +229,10 @@ static bool fold(Edit *e, const OpCall *c, void *arg)
 
 bool pass_fold(Dag *d, EvalFn eval, Err *err)
 {
-	return edit_dag(d, eval, fold, NULL, err);
+	Map seen = MAP_OF(arena_new());
+	bool ok = edit_dag(d, eval, fold, &seen, err);
+	arena_free(seen.index.arena);
+	return ok;
 }
 
 /*

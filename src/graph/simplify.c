@@ -164,31 +164,26 @@ bool pass_moves(Dag *d, EvalFn eval, Err *err)
 	return edit_dag(d, eval, join_moves, NULL, err);
 }
 
-/* Operator, operands and attributes of a call, as a text that equal calls share. */
-static const char *signature(Arena *a, const Edit *e, const OpCall *c)
+void edit_signature(Text *out, const OpCall *c)
 {
-	Text t = { .arena = a };
-	text_add(&t, "%d", c->op);
-	for (int k = 0; k < c->nin; k++)
-		text_add(&t, " %d", c->in[k] == DAG_NONE ? -1 : e->map[c->in[k]]);
+	text_add(out, "%d", c->op);
 	for (int i = 0; i < c->nattr; i++) {
 		const Attr *at = &c->attr[i];
 		char number[32];
-		text_add(&t, " %s", at->name);
+		text_add(out, " %s", at->name);
 		switch (at->kind) {
-		case ATTR_INT: text_add(&t, "=%lld", (long long)at->i); break;
+		case ATTR_INT: text_add(out, "=%lld", (long long)at->i); break;
 		case ATTR_INTS:
 			for (int k = 0; k < at->n; k++)
-				text_add(&t, ",%lld", (long long)at->ints[k]);
+				text_add(out, ",%lld", (long long)at->ints[k]);
 			break;
 		case ATTR_FLOAT:
 			text_double(number, sizeof number, at->f);
-			text_add(&t, "=%s", number);
+			text_add(out, "=%s", number);
 			break;
-		case ATTR_TEXT: text_add(&t, "=%s", at->text); break;
+		case ATTR_TEXT: text_add(out, "=%s", at->text); break;
 		}
 	}
-	return text_str(&t);
 }
 
 typedef struct Common {
@@ -224,7 +219,11 @@ static bool share_call(Edit *e, const OpCall *c, void *arg)
 			share_const(e, c->in[k], cm);
 			edit_value(e, c->in[k]);
 		}
-	const char *key = signature(cm->tmp, e, c);
+	Text t = { .arena = cm->tmp };
+	for (int k = 0; k < c->nin; k++)
+		text_add(&t, "%d ", c->in[k] == DAG_NONE ? -1 : e->map[c->in[k]]);
+	edit_signature(&t, c);
+	const char *key = text_str(&t);
 	int other = names_find(cm->seen, key);
 	if (other == DAG_NONE) {
 		names_bind(cm->seen, key, (int)(c - e->from->call.at));

@@ -3,6 +3,7 @@
  * channel after a convolution or dense go into its weights and bias. Each step computes weights in f64 and
  * rounds once, so results change only by rounding.
  */
+#include "base/map.h"
 #include "graph/edit.h"
 #include "op/element.h"
 
@@ -18,7 +19,7 @@ static bool is_known(const Value *v)
 
 static bool make_dense(Edit *e, const OpCall *c, void *arg)
 {
-	(void)arg;
+	Map *turned = arg; /* by the matrix: its transpose, which all products with it read */
 	if (c->op != OP_matmul || op_int(c, "ta") != 0)
 		return false;
 	int in[2] = { edit_value(e, c->in[0]), edit_value(e, c->in[1]) };
@@ -28,17 +29,25 @@ static bool make_dense(Edit *e, const OpCall *c, void *arg)
 	if (op_int(c, "tb") == 0) {
 		static const int64_t swap[] = { 1, 0 };
 		Shape s = shape_of(2, (int64_t[]){ w.shape.dim[1], w.shape.dim[0] });
-		void *data = fold_transpose(e->to->arena, &w, swap);
-		if (data == NULL)
+		MapEntry *known = map_find(turned, (uint64_t)in[1]);
+		void *data = known == NULL ? fold_transpose(e->to->arena, &w, swap) : NULL;
+		if (known == NULL && data == NULL)
 			return false;
-		in[1] = edit_const(e, w.name, w.type, s, data);
+		if (known == NULL) {
+			known = map_add(turned, (uint64_t)in[1]);
+			known->num = edit_const(e, w.name, w.type, s, data);
+		}
+		in[1] = (int)known->num;
 	}
 	return edit_call_as(e, c, OP_dense, in, 2, NULL, 0);
 }
 
 bool pass_dense(Dag *d, EvalFn eval, Err *err)
 {
-	return edit_dag(d, eval, make_dense, NULL, err);
+	Map turned = MAP_OF(arena_new());
+	bool ok = edit_dag(d, eval, make_dense, &turned, err);
+	arena_free(turned.index.arena);
+	return ok;
 }
 
 /* ---- y = x * scale[c] + shift[c] */

@@ -124,6 +124,59 @@ START_TEST(prepared_constants_are_made_once_and_stored)
 }
 END_TEST
 
+/* Runs of prepare Fns. */
+typedef struct Runs {
+	KernelSet *const *set;
+	int n;
+} Runs;
+
+static bool count_and_interpret(int task, const Prepared *given, int n, Prepared *out, int nout, void *arg, Err *err)
+{
+	Runs *runs = arg;
+	runs->n++;
+	return interpret(task, given, n, out, nout, (void *)(uintptr_t)runs->set, err);
+}
+
+/* Steps multiply by w, by other bytes that are equal, and by u: that is twice prepared, and two constants. */
+START_TEST(equal_steps_share_what_is_prepared)
+{
+	enum { STEPS = 300 };
+	Arena *a = arena_new();
+	Err err = { 0 };
+	Text text = { .arena = a };
+	text_add(&text, "dag n\nin x0: f32[4]\nconst w: f32[4] = {1, 2, 3, 4}\nconst v: f32[4] = {1, 2, 3, 4}\n"
+					"const u: f32[4] = {1, 2, 3, 5}\n");
+	for (int k = 0; k < STEPS; k++)
+		text_add(&text, "y%d: f32[4] = mul(x%d, %c)\nx%d: f32[4] = slice(y%d) starts=[3] steps=[-1] sizes=[4]\n", k, k,
+			"wvu"[k % 3], k + 1, k);
+	text_add(&text, "out x%d\n", STEPS);
+	Dag *d = dag_parse(a, "n", text_str(&text), strlen(text_str(&text)), &err);
+	Partition *p = d != NULL ? graph_partition(a, d, &err) : NULL;
+	ck_assert_msg(p != NULL, "%s: %s", err.place, err.text);
+	ck_assert_int_eq(p->ntask, 2);
+	KernelSet **set = arena_array(a, KernelSet *, p->ntask);
+	for (int k = 0; k < p->ntask; k++)
+		set[k] = strstr(p->task[k]->text, "mul(") != NULL
+			? ir_parse_set(ir_new(a), "prepared", prepared, sizeof prepared - 1, &err)
+			: op_naive(ir_new(a), p->task[k]->dag, "k", NAIVE_AS_TYPED, &err);
+	Runs runs = { set, 0 };
+	NetPlan *plan = plan_network(a, d, p, set, (PrepareFn){ count_and_interpret, &runs }, &err);
+	ck_assert_msg(plan != NULL, "%s: %s", err.place, err.text);
+	ck_assert_int_eq(plan->step.n, 3 * STEPS);
+	ck_assert_int_eq(runs.n, 2);
+	ck_assert_uint_eq(plan->constant.n, 6); /* w, u, and twice both of theirs */
+	int step = 0;
+	for (size_t i = 0; i < plan->step.n; i++)
+		for (int k = 0; k < plan->step.at[i].n; k++)
+			if (plan->step.at[i].place[k].kind == PLACE_CONST) {
+				const float *q = plan->constant.at[plan->step.at[i].place[k].index].data;
+				ck_assert(q[0] == 4 && q[3] == (step++ % 3 == 2 ? 20 : 16));
+			}
+	ck_assert_int_eq(step, STEPS);
+	arena_free(a);
+}
+END_TEST
+
 /* What step last makes of a Task: counters, which all Tasks keep at the same place of an instance's state. */
 static const char counted[] = "fn k(v0: in f32[4], n: zero i32[20], v1: out f32[4], m: zero i32[1]) {\n"
 							  "	for i in 0..4 { block a(vi: spatial 0..4 = i) { v1[vi] = v0[vi] } }\n"
@@ -284,6 +337,7 @@ int main(void)
 	TCase *tc = tcase_create("plan");
 	tcase_add_test(tc, plans_are_the_golden_text);
 	tcase_add_test(tc, prepared_constants_are_made_once_and_stored);
+	tcase_add_test(tc, equal_steps_share_what_is_prepared);
 	tcase_add_test(tc, counters_are_state);
 	tcase_add_loop_test(tc, two_builds_are_one_file, 0, LEN(networks));
 	tcase_add_loop_test(tc, a_dag_is_compiled_again, 0, LEN(networks));

@@ -174,6 +174,8 @@ static const struct {
 } become[] = {
 	{ MODEL(X LAYER("LSTM", ",\"units\":4,\"activation\":\"gelu\"")), { "erf(", "concat(" } },
 	{ MODEL(X LAYER("GRU", ",\"units\":4,\"recurrent_activation\":\"softmax\"")), { "softmax(", "tanh(" } },
+	{ MODEL(INPUT("[1,2048,2]") LAYER("LSTM", ",\"units\":1,\"activation\":\"gelu\",\"return_sequences\":true")),
+		{ "erf(", "starts=[2047,0,0]", "y: f32[1,2048,1]" } },
 	{ FROM_X(EMBEDDED MEMBER("MultiHeadAttention", "y", HEADS, "[[[\"e\",0,0,{\"value\":[\"e\",0,0]}]]]")),
 		{ "bit_and(", "attention(", "y.bit_and" } },
 	{ FROM_X(X MEMBER(
@@ -223,7 +225,8 @@ END_TEST
 static const struct {
 	const char *config, *why;
 } refused[] = {
-	{ MODEL(INPUT("[1,600,3]") LAYER("LSTM", ",\"units\":1,\"activation\":\"gelu\"")), "has 600 steps" },
+	{ MODEL(INPUT("[1,2049,2]") LAYER("LSTM", ",\"units\":1,\"activation\":\"gelu\"")),
+		"has 2049 steps: dlc does that for at most 2048; the activations tanh, sigmoid" },
 	{ MODEL(X LAYER("LSTM", ",\"units\":4,\"activation\":\"mine\"")), "activation 'mine' is not supported" },
 	{ MODEL(X LAYER("SimpleRNN", ",\"units\":4,\"activation\":\"glu\"")), "changes the shape of its states" },
 	{ FROM_X(X MEMBER(
