@@ -48,15 +48,21 @@ static inline void make(Made *m, Arena *a, int version)
 	m->net.arrayInputShapeMapping = m->net.imageInputShapeMapping = version >= 4;
 }
 
-/* A layer of one result; inputs are names with blanks between them. */
+/* Names with blanks between them. */
+static inline void list_names(Arena *a, const char *names, WireTexts *out)
+{
+	for (size_t n; *names != 0; names += n + (names[n] == ' ')) {
+		n = strcspn(names, " ");
+		vec_push(a, out, arena_printf(a, "%.*s", (int)n, names));
+	}
+}
+
+/* A layer; inputs and results are names with blanks between them. */
 static inline void add_layer(Made *m, uint32_t field, const char *in, const char *out, const void *params)
 {
 	CoremlLayer l = { .name = arena_printf(m->a, "l%zu", m->net.layers.n) };
-	for (size_t n; *in != 0; in += n + (in[n] == ' ')) {
-		n = strcspn(in, " ");
-		vec_push(m->a, &l.input, arena_printf(m->a, "%.*s", (int)n, in));
-	}
-	vec_push(m->a, &l.output, out);
+	list_names(m->a, in, &l.input);
+	list_names(m->a, out, &l.output);
 	Bytes own = params != NULL ? bytes_of(m->a, coreml_kind_of(field)->message, params) : (Bytes){ NULL, 0 };
 	Text t = { .arena = m->a };
 	wire_write(&t, &CoremlLayer_message, &l);

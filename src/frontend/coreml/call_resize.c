@@ -1,8 +1,8 @@
 /*
- * Resampling of images along their axes (node/taps.h), and boxes of images, whose places are data. calls.h says what
+ * Resampling of images along their axes (node/taps.h), and boxes of images, whose places are data. image.h says what
  * each function is.
  */
-#include "frontend/coreml/calls.h"
+#include "frontend/coreml/image.h"
 
 #include "frontend/node/compose.h"
 #include "frontend/node/taps.h"

@@ -75,33 +75,15 @@ int coreml_scatter_nd(Visit *v, int x, int index, int updates, const char *mode)
 /* `on` where the index is the place along a new axis of `size`, else `off`, which give the type. */
 int coreml_one_hot(Visit *v, int index, int64_t size, int64_t axis, int on, int off);
 
-/* ---- images (call_resize.c) */
+/* ---- conditions and iterations (call_control.c) */
 
-/* Where element i of `out` lies among `in` ones. */
-typedef enum {
-	GRID_STRICT_CORNERS, /* 0 .. in - 1 */
-	GRID_CORNERS,        /* the same; one element lies in the middle */
-	GRID_UPSAMPLE,       /* i in / out */
-	GRID_ROI,            /* centres of bins of max(1, in - 1) / out */
-	GRID_HALF            /* centres of pixels */
-} Grid;
-
-/* Linear resampling of an axis. */
-int coreml_linear(Visit *v, int x, int axis, int64_t out, Grid grid);
-/* The nearest element: floor(i in / out), with `half` floor((i + 0.5) in / out). */
-int coreml_nearest(Visit *v, int x, int axis, int64_t out, bool half);
-
-/* How boxes are written, in the order of BoxCoordinatesMode. */
-typedef enum { BOX_CORNERS_H, BOX_CORNERS_W, BOX_CENTRE_H, BOX_CENTRE_W } BoxOrder;
-typedef struct CoremlCropping {
-	int64_t size[2];
-	bool normalised;
-	Grid grid;
-	BoxOrder order;
-	double scale; /* of coordinates */
-	bool padded;  /* with 0 around the image; else a place outside counts as the nearest inside */
-} CoremlCropping;
-/* Boxes of images: x[R,C,H,W], an image a box; boxes[R,4], f32. */
-int coreml_crop(Visit *v, int x, int boxes, const CoremlCropping *c);
+/* node_open_graph and node_run_graph. */
+bool coreml_run_graph(Visit *v, const NodeGraph *g, const char *part, Item *const *in, int nin, Item **out, int nout);
+/* The truth of a known condition. */
+bool coreml_is_true(Visit *v, const Item *it);
+/* Result k is one of both, by input `cond`, a truth or a number that is not 0. */
+void coreml_choose(Visit *v, int k, int cond, Item *a, Item *b);
+/* Another iteration; false: there are too many, which is refused. */
+bool coreml_count_step(Visit *v);
 
 #endif

@@ -9,8 +9,10 @@
 
 static const NodeRow *const network_lists[] = { coreml_edge_rows, coreml_window_rows, coreml_resize_rows,
 	coreml_weight_rows, coreml_math_rows, coreml_reduce_rows, coreml_blob_rows, coreml_move_rows, coreml_gather_rows,
-	coreml_recurrent_rows, NULL };
-const NodeFormat coreml_network_format = { .name = "CoreML", .weight = "weight", .lists = network_lists };
+	coreml_recurrent_rows, coreml_control_rows, NULL };
+const NodeFormat coreml_network_format = {
+	.name = "CoreML", .weight = "weight", .lists = network_lists, .branch = "branch"
+};
 
 /* ---- recognised by the fields of Model: a version, a description, a kind of model */
 

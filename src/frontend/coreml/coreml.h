@@ -95,6 +95,7 @@ extern const NodeRow coreml_blob_rows[];
 extern const NodeRow coreml_move_rows[];
 extern const NodeRow coreml_gather_rows[];
 extern const NodeRow coreml_recurrent_rows[];
+extern const NodeRow coreml_control_rows[];
 
 /* Parameters of the current layer: a message of coreml/layers.def. */
 #define coreml_params(v, T) ((const T *)(v)->node->source)

@@ -3,37 +3,22 @@
  * for each preprocessing; results pass one that brings them to the form that the file declares. A layer that writes a
  * blob again makes a new value: later layers read that one.
  */
-#include "frontend/coreml/coreml.h"
+#include "frontend/coreml/walk.h"
 
 #include <string.h>
 
 enum { COLOR_GRAY = 10, COLOR_RGB = 20, COLOR_BGR = 30, COLOR_GRAY_HALF = 40 };
 enum { ARRAY_INT32 = 131104, ARRAY_INT8 = 131080 };
 
-typedef struct Walk {
-	Arena *arena;
-	CoremlFile *file;
-	const CoremlNetwork *net;
-	ModelArgs *args;
-	Names *blobs; /* blob -> its number in `value` */
-	WireTexts value;
-	Names *taken; /* names of values */
-	VEC(NodeValue) in;
-	VEC(NodeValue) out;
-	VEC(NodeDef) node;
-	Err *err;
-} Walk;
-
 /* ---- blobs and the values that they are */
 
-static const char *value_of(const Walk *w, const char *blob)
+const char *coreml_value_of(const Walk *w, const char *blob)
 {
 	int k = names_find(w->blobs, blob);
 	return k < 0 ? NULL : w->value.at[k];
 }
 
-/* A new value for a blob; `by` tells it from those before. */
-static const char *new_value(Walk *w, const char *blob, const char *by)
+const char *coreml_new_value(Walk *w, const char *blob, const char *by)
 {
 	const char *name = blob;
 	int k = names_find(w->blobs, blob);
@@ -71,8 +56,8 @@ static void add_node(Walk *w, const char *op, const char *blob, const char *in, 
 /* A node that replaces a blob. */
 static void add_step(Walk *w, const char *op, const char *blob, const void *source)
 {
-	const char *in = value_of(w, blob);
-	add_node(w, op, blob, in, new_value(w, blob, op), source);
+	const char *in = coreml_value_of(w, blob);
+	add_node(w, op, blob, in, coreml_new_value(w, blob, op), source);
 }
 
 /* ---- inputs */
@@ -175,7 +160,7 @@ static bool add_input(Walk *w, const CoremlFeature *f)
 	v.dim = to;
 	v.ndim = dim.n;
 	vec_push(w->arena, &w->in, v);
-	new_value(w, name, "");
+	coreml_new_value(w, name, "");
 	add_step(w, "input", name, t);
 	return true;
 }
@@ -256,26 +241,43 @@ static bool add_layer(Walk *w, Bytes bytes)
 	NodeDef n = { .name = coreml_text(l->name), .domain = "", .nin = l->input.n, .nout = l->output.n };
 	if (!read_params(w, n.name, bytes, &kind, &n.op, &params))
 		return false;
-	/* Blobs that are written inside of it are not listed, so that layers behind would seem to read nothing. */
-	if (strcmp(n.op, "branch") == 0 || strcmp(n.op, "loop") == 0)
-		return fail(w->err, ERR_UNSUPPORTED, NULL,
-			"layer '%.100s' is a %s with layers inside, which is not supported: convert the model to an ML Program",
-			n.name, n.op);
 	const char **in = arena_array(w->arena, const char *, n.nin + 1),
 			   **out = arena_array(w->arena, const char *, n.nout + 1);
 	for (size_t k = 0; k < n.nin; k++) {
-		in[k] = value_of(w, l->input.at[k]);
+		in[k] = coreml_value_of(w, l->input.at[k]);
 		if (in[k] == NULL)
 			return fail(w->err, ERR_INPUT, NULL, "layer '%.100s' reads '%.100s', which no layer before it writes",
 				n.name, l->input.at[k]);
 	}
+	if (strcmp(n.op, "branch") == 0)
+		return coreml_add_branch(w, l, params);
+	if (strcmp(n.op, "loop") == 0)
+		return coreml_add_loop(w, l, params);
 	for (size_t k = 0; k < n.nout; k++)
-		out[k] = new_value(w, l->output.at[k], n.name);
+		out[k] = coreml_new_value(w, l->output.at[k], n.name);
 	n.in = in;
 	n.out = out;
 	n.source = params;
 	vec_push(w->arena, &w->node, n);
 	return true;
+}
+
+bool coreml_add_layers(Walk *w, const CoremlNetwork *net)
+{
+	for (size_t k = 0; k < net->layers.n; k++)
+		if (!add_layer(w, net->layers.at[k]))
+			return false;
+	return true;
+}
+
+/* What all layers read, and what is read as a result. */
+static bool list_uses(Walk *w, const CoremlDescription *d)
+{
+	w->all = coreml_uses(w->arena);
+	for (size_t k = 0; k < d->output.n; k++)
+		coreml_count_read(w->arena, &w->all, coreml_text(d->output.at[k].name));
+	coreml_count_read(w->arena, &w->all, coreml_text(w->net->labelProbabilityLayerName));
+	return coreml_list_uses(w, w->net, 0, &w->all);
 }
 
 /* ---- results */
@@ -289,14 +291,14 @@ static void note(const Walk *w, const char *text)
 static bool add_output(Walk *w, const CoremlFeature *f, const char *blob)
 {
 	const char *name = coreml_text(f->name);
-	if (value_of(w, blob) == NULL)
+	if (coreml_value_of(w, blob) == NULL)
 		return fail(w->err, ERR_INPUT, NULL, "no layer writes the result '%.100s'", blob);
 	/* Its name is free (coreml_network), unless an input has it. */
 	bool shared = false;
 	for (size_t k = 0; k < w->in.n; k++)
 		shared |= strcmp(w->in.at[k].name, name) == 0;
 	const char *value = shared ? arena_printf(w->arena, "%s/output", name) : name;
-	add_node(w, "output", name, value_of(w, blob), value, f->type);
+	add_node(w, "output", name, coreml_value_of(w, blob), value, f->type);
 	vec_push(w->arena, &w->out, ((NodeValue){ .name = name, .reads = value }));
 	return true;
 }
@@ -358,10 +360,7 @@ bool coreml_network(Arena *a, CoremlFile *f, const CoremlNetwork *net, ModelArgs
 			return false;
 	for (size_t k = 0; k < d->output.n; k++) /* no blob takes a result's name */
 		names_bind(w.taken, coreml_text(d->output.at[k].name), 0);
-	for (size_t k = 0; k < net->layers.n; k++)
-		if (!add_layer(&w, net->layers.at[k]))
-			return false;
-	if (!add_outputs(&w, d))
+	if (!list_uses(&w, d) || !coreml_add_layers(&w, net) || !add_outputs(&w, d))
 		return false;
 	if (f->rank5) /* they are in the shapes already */
 		args->batch = args->seq = 0;

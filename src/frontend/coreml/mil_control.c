@@ -3,28 +3,13 @@
  * chosen. A loop is written out, so its condition must be known in each iteration. The label of a classifier is left
  * out: its result is the probabilities.
  */
+#include "frontend/coreml/calls.h"
 #include "frontend/coreml/mil.h"
-
-#include "frontend/node/traverse.h"
-#include "op/element.h"
-
-/* Iterations of all loops of a model, and calls of its Dag after them. */
-enum { MOST_STEPS = 1 << 14, MOST_CALLS = 1 << 16 };
 
 static bool run_block(Visit *v, const char *name, const char *part, Item *const *in, int nin, Item **out, int nout)
 {
-	Frame f;
 	const NodeGraph *g = node_attr_graph(v, name);
-	return node_ok(v) && node_open_graph(v, g, &f) && node_run_graph(v, g, &f, part, in, nin, out, nout);
-}
-
-/* The truth of a known condition. */
-static bool is_true(Visit *v, const Item *it)
-{
-	if (shape_elements(it->shape) == 1)
-		return element_get(it->type, it->data, 0) != 0;
-	node_fail(v, ERR_TYPE, "its condition has %lld elements, not one", (long long)shape_elements(it->shape));
-	return false;
+	return node_ok(v) && coreml_run_graph(v, g, part, in, nin, out, nout);
 }
 
 static void import_cond(Visit *v)
@@ -34,7 +19,7 @@ static void import_cond(Visit *v)
 	bool known = at >= 0 && node_is_known(v, at);
 	if (at < 0)
 		node_fail(v, ERR_INPUT, "its parameter pred is missing");
-	bool taken = known && is_true(v, pred);
+	bool taken = known && coreml_is_true(v, pred);
 	for (int k = 0; k < 2 && node_ok(v); k++) {
 		const char *name = k == 0 ? "block0" : "block1";
 		out[k] = arena_array(v->im->arena, Item *, n + 1);
@@ -47,15 +32,10 @@ static void import_cond(Visit *v)
 			return;
 	}
 	for (int k = 0; k < n && node_ok(v); k++) {
-		if (known) {
+		if (known)
 			node_set_alias(v, k, out[!taken][k]);
-			continue;
-		}
-		int a = node_item_value(v, out[0][k]), b = node_item_value(v, out[1][k]);
-		if (node_ok(v) && !shape_eq(node_val(v, a)->shape, node_val(v, b)->shape))
-			node_fail(
-				v, ERR_UNSUPPORTED, "its blocks give results of different shapes, but its condition is not known");
-		node_set(v, k, node_where(v, node_value(v, at), a, b));
+		else
+			coreml_choose(v, k, at, out[0][k], out[1][k]);
 	}
 }
 
@@ -75,12 +55,9 @@ static void import_while(Visit *v)
 		if (!run_block(v, "block0", arena_printf(v->im->arena, "%lldc/", (long long)i), vars, n, &more, 1) ||
 			!node_know(v, more, "its condition"))
 			return;
-		if (!is_true(v, more))
+		if (!coreml_is_true(v, more))
 			break;
-		if (++v->im->steps > MOST_STEPS || v->im->dag->call.n > MOST_CALLS)
-			node_fail(v, ERR_UNSUPPORTED, "loops are written out, but only for %d iterations and %d calls in all",
-				MOST_STEPS, MOST_CALLS);
-		if (!node_ok(v) || !run_block(v, "block1", part, vars, n, next, n))
+		if (!coreml_count_step(v) || !run_block(v, "block1", part, vars, n, next, n))
 			return;
 		for (int k = 0; k < n; k++)
 			vars[k] = next[k];

@@ -1,5 +1,6 @@
-/* Rows of MIL operators that resample images, the last two dimensions. */
+/* Rows of MIL operators that resample images, the last two dimensions, and that choose boxes. */
 #include "frontend/coreml/calls.h"
+#include "frontend/coreml/image.h"
 #include "frontend/coreml/mil.h"
 
 #include "frontend/node/compose.h"
@@ -136,6 +137,30 @@ static void import_crop_resize(Visit *v)
 	node_set(v, 0, old ? node_view(v, y, 5, (int64_t[]){ many, 1, s.dim[1], c.size[0], c.size[1] }) : y);
 }
 
+/* From iOS 17 on boxes are the last dimension, have no least score, and are not counted. */
+static void import_suppression(Visit *v)
+{
+	static const int64_t turn[] = { 0, 2, 1 };
+	bool old = v->im->model->version < 7;
+	CoremlSuppression s = { .limit = mil_float(v, "iou_threshold", 0),
+		.score = old ? mil_float(v, "score_threshold", 0) : -INFINITY,
+		.most = mil_int(v, "max_boxes", 0),
+		.by_class = mil_flag(v, "per_class_suppression", false) };
+	int boxes = mil_need(v, "boxes"), scores = mil_need(v, "scores"), out[4];
+	if (node_ok(v) && !old && (node_val(v, boxes)->shape.rank != 3 || node_val(v, scores)->shape.rank != 3))
+		node_fail(v, ERR_TYPE, "its boxes and its scores must have 3 dimensions");
+	if (!node_ok(v))
+		return;
+	if (!old) {
+		boxes = node_transpose(v, boxes, turn);
+		scores = node_transpose(v, scores, turn);
+	}
+	coreml_suppress(v, boxes, scores, &s, out);
+	for (int k = 0; k < (old ? 4 : 3); k++)
+		if (node_used(v, k))
+			node_set(v, k, !old && k < 2 ? node_transpose(v, out[k], turn) : out[k]);
+}
+
 const NodeRow mil_image_rows[] = {
 	{ "upsample_nearest_neighbor", 0, "", import_upsample },
 	{ "upsample_bilinear", 0, "", import_upsample },
@@ -143,5 +168,6 @@ const NodeRow mil_image_rows[] = {
 	{ "resize_bilinear", 0, "", import_resize_to },
 	{ "resize", 7, "", import_resize },
 	{ "crop_resize", 0, "", import_crop_resize },
+	{ "non_maximum_suppression", 0, "", import_suppression },
 	{ NULL, 0, NULL, NULL },
 };

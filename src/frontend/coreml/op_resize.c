@@ -1,8 +1,10 @@
-/* Rows of layers that resample images. */
+/* Rows of layers that resample images, and that choose boxes. */
 #include "frontend/coreml/calls.h"
 #include "frontend/coreml/coreml.h"
+#include "frontend/coreml/image.h"
 
 #include "frontend/node/compose.h"
+#include "op/element.h"
 
 #include <math.h>
 
@@ -87,9 +89,38 @@ static void import_crop_resize(Visit *v)
 	coreml_set_blob(v, 0, coreml_crop(v, x, boxes, &c), &r);
 }
 
+/* The number of input k; absent: that of the layer. */
+static double threshold(Visit *v, int k, const float *otherwise)
+{
+	const Item *it = node_in(v, k) != NULL ? node_known(v, k) : NULL;
+	if (it != NULL && node_ok(v) && shape_elements(it->shape) != 1)
+		node_fail(v, ERR_TYPE, "its input %d has %lld numbers, not one", k + 1, (long long)shape_elements(it->shape));
+	return it != NULL && node_ok(v) ? element_get(it->type, it->data, 0) : import_number(F32, otherwise);
+}
+
+static void import_suppression(Visit *v)
+{
+	const CoremlNMS *p = coreml_params(v, CoremlNMS);
+	CoremlSuppression s = { .limit = threshold(v, 2, &p->iouThreshold),
+		.score = threshold(v, 3, &p->scoreThreshold),
+		.by_class = p->perClassSuppression != 0 };
+	int n, out[4];
+	const int64_t *most = coreml_known(v, 4, &n);
+	if (node_ok(v) && n >= 0 && n != 1)
+		node_fail(v, ERR_TYPE, "its input 5 has %d numbers, not one", n);
+	if (!node_ok(v))
+		return;
+	s.most = n == 1 ? most[0] : p->maxBoxes;
+	coreml_suppress(v, coreml_value(v, 0), coreml_value(v, 1), &s, out);
+	for (int k = 0; k < 4; k++)
+		if (node_used(v, k))
+			node_set(v, k, k < 2 ? out[k] : node_cast(v, out[k], F32));
+}
+
 const NodeRow coreml_resize_rows[] = {
 	{ "upsample", 0, "", import_upsample },
 	{ "resizeBilinear", 0, "", import_resize_bilinear },
 	{ "cropResize", 0, "", import_crop_resize },
+	{ "NonMaximumSuppression", 0, "", import_suppression },
 	{ NULL, 0, NULL, NULL },
 };

@@ -133,7 +133,13 @@ Picked node_pick(Visit *v, int boxes, int scores, const Pick *p)
 	Corners c = ordered_corners(v, boxes);
 	int valid = node_call2(v, p->above ? OP_less : OP_less_equal, node_number(v, F32, p->score),
 		node_view(v, sorted, 3, (int64_t[]){ batch, n, 1 }));
-	Suppression hidden = { .limit = p->limit, .least = p->least, .all = true, .id = DAG_NONE, .valid = valid };
+	if (p->first) {
+		int place = node_count(v, n, 1, 3), zero = node_number(v, I64, 0);
+		valid = node_call2(v, OP_bit_or, valid, node_call2(v, OP_equal, place, zero));
+	}
+	Suppression hidden = { .limit = p->limit, .least = p->least, .all = !p->apart, .id = DAG_NONE, .valid = valid };
+	if (p->apart)
+		hidden.id = node_view(v, node_reorder(v, p->id, order), 3, (int64_t[]){ batch, n, 1 });
 	int stay = node_view(v, node_suppress(v, &hidden, &c), 2, (int64_t[]){ batch, n });
 	int key = node_call2(v, OP_sub, node_number(v, I64, (double)n), node_count(v, n, 1, 2));
 	int kept = largest(v, node_cast(v, zero_unless(v, stay, key), F32), k), at = node_result(v, kept, 1);
