@@ -1,7 +1,7 @@
 /*
  * A function of an ML program as a graph. Operators `const` become weights; a text that an operator reads becomes an
  * attribute of the parameter's name; other attributes than the name are parameters, as decompressions of iOS 16 write
- * them. Blocks are read where they are, up to a depth.
+ * them. Blocks are read where they are, up to a depth. A state is an input; where it is written it is a result, too.
  */
 #include "frontend/coreml/mil.h"
 
@@ -23,6 +23,8 @@ typedef struct Builder {
 	Names *types; /* name of a value -> its number in `type` */
 	VEC(const MilType *) type;
 	int fresh; /* values that operators hold themselves, named so far */
+	Names *states; /* name of a state -> its number in `state` */
+	WireTexts state; /* the value that it is now: that of the input, then what was written last */
 	Err *err;
 } Builder;
 
@@ -146,6 +148,40 @@ static bool add_operation(Builder *b, const MilOperation *op, int depth, NodeDef
 	return true;
 }
 
+/* An operator on a state reads what the state is there; one that writes it gives what the state is from then on. */
+static bool use_state(Builder *b, int depth, NodeDef *n)
+{
+	const MilNode *source = n->source;
+	const char **in = arena_array(b->arena, const char *, n->nin + 1), **out = arena_array(b->arena, const char *, 1);
+	for (size_t k = 0; k < n->nin; k++) {
+		in[k] = n->in[k];
+		if (strcmp(source->key[k], "input") != 0)
+			continue;
+		int s = names_find(b->states, in[k]);
+		if (s < 0)
+			return fail(b->err, ERR_INPUT, NULL, "operator %s reads '%.100s', which is no state", n->op, in[k]);
+		const char *name = in[k];
+		in[k] = b->state.at[s];
+		if (strcmp(n->op, "write_state") != 0)
+			continue;
+		if (depth > 0)
+			return fail(b->err, ERR_UNSUPPORTED, NULL,
+				"a block of an operator writes the state '%.100s': let it give the value, and write that behind it",
+				name);
+		out[0] = b->state.at[s] = arena_printf(b->arena, "%s/%d", name, b->fresh++);
+		n->name = out[0];
+		n->out = out;
+		n->nout = 1;
+	}
+	n->in = in;
+	return true;
+}
+
+static bool is_on_state(const char *op)
+{
+	return strcmp(op, "read_state") == 0 || strcmp(op, "write_state") == 0;
+}
+
 /* Constants first, so that operators know which ones are texts. */
 static bool make_graph(Builder *b, const MilBlock *block, int depth, NodeGraph *out)
 {
@@ -170,7 +206,7 @@ static bool make_graph(Builder *b, const MilBlock *block, int depth, NodeGraph *
 		Inputs in = { 0 };
 		if (strcmp(coreml_text(op->type), "const") == 0)
 			continue;
-		if (!add_operation(b, op, depth, &n, &in))
+		if (!add_operation(b, op, depth, &n, &in) || (is_on_state(n.op) && !use_state(b, depth, &n)))
 			return false;
 		vec_push(a, &node, n);
 		for (size_t i = 0; i < in.weight.n; i++)
@@ -214,14 +250,24 @@ static const CoremlArray *declared(const CoremlFile *f, const char *function, co
 	return d != NULL ? feature_named(d->input.at, d->input.n, name) : NULL;
 }
 
+static bool is_state(const MilNamed *x)
+{
+	return x->type != NULL && (x->type->has >> MilType_stateType & 1) != 0;
+}
+
 static bool make_input(Builder *b, const CoremlFile *f, const char *function, const MilNamed *x, NodeValue *out)
 {
 	const MilTensorType *t = tensor_type(x->type);
 	int bits;
 	*out = (NodeValue){ .name = coreml_text(x->name), .type = F32, .refusal = ERR_UNSUPPORTED };
+	if (is_state(x)) {
+		MilState *s = arena_new_of(b->arena, MilState);
+		if (!wire_read(b->arena, &MilState_message, x->type->stateType, s, b->err))
+			return false;
+		t = tensor_type(s->wrappedType);
+	}
 	if (t == NULL) {
-		out->refused = x->type != NULL && (x->type->has >> MilType_stateType & 1) ? "is a state, which is not supported"
-		                                                                          : "is not a tensor";
+		out->refused = is_state(x) ? "is a state of what is not a tensor" : "is not a tensor";
 		return true;
 	}
 	if (!mil_type_from(t->dataType, &out->type, &bits) || bits < 8)
@@ -294,10 +340,44 @@ static void drop_texts(Builder *b, const ModelArgs *args, NodeGraph *g)
 	g->nout = n;
 }
 
+static bool is_result(const NodeGraph *g, const char *name)
+{
+	for (size_t k = 0; k < g->nout; k++)
+		if (strcmp(g->out[k].name, name) == 0)
+			return true;
+	return false;
+}
+
+/* States that are written are results behind the others. */
+static void add_states(Builder *b, const ModelArgs *args, const MilFunction *fn, NodeGraph *g)
+{
+	NodeValue *out = arena_array(b->arena, NodeValue, g->nout + b->state.n + 1);
+	size_t n = g->nout;
+	for (size_t k = 0; k < n; k++)
+		out[k] = g->out[k];
+	for (size_t k = 0; k < fn->inputs.n; k++) {
+		const char *name = coreml_text(fn->inputs.at[k].name), *after = arena_printf(b->arena, "%s.next", name);
+		int s = is_state(&fn->inputs.at[k]) ? names_find(b->states, name) : -1;
+		if (s < 0 || strcmp(b->state.at[s], name) == 0)
+			continue;
+		while (is_result(g, after))
+			after = arena_printf(b->arena, "%s_", after);
+		out[n++] = (NodeValue){ .name = after, .reads = b->state.at[s] };
+		if (args->note != NULL)
+			args->note(arena_printf(
+						   b->arena, "the state '%s' is an input, and what it becomes is the result '%s'", name, after),
+				args->note_arg);
+	}
+	g->out = out;
+	g->nout = n;
+}
+
 bool mil_program(Arena *a, CoremlFile *f, const ModelArgs *args, NodeGraph *out, int *version, Err *err)
 {
 	MilProgram *p = arena_new_of(a, MilProgram);
-	Builder b = { .arena = a, .constants = names_new(a), .types = names_new(a), .err = err };
+	Builder b = {
+		.arena = a, .constants = names_new(a), .types = names_new(a), .states = names_new(a), .err = err
+	};
 	if (!wire_read(a, &MilProgram_message, f->model->mlProgram, p, err))
 		return false;
 	const MilFunctionEntry *entry = find_function(a, f, p, args->signature, err);
@@ -309,6 +389,11 @@ bool mil_program(Arena *a, CoremlFile *f, const ModelArgs *args, NodeGraph *out,
 	if (strncmp(opset, "CoreML", 6) != 0 || block == NULL)
 		return fail(err, ERR_UNSUPPORTED, NULL, "its opset '%.60s' is not known", opset);
 	*version = atoi(opset + 6);
+	for (size_t k = 0; k < fn->inputs.n; k++)
+		if (is_state(&fn->inputs.at[k])) {
+			names_bind(b.states, coreml_text(fn->inputs.at[k].name), (int)b.state.n);
+			vec_push(a, &b.state, coreml_text(fn->inputs.at[k].name));
+		}
 	if (!make_graph(&b, block, 0, out))
 		return false;
 	NodeValue *in = arena_array(a, NodeValue, fn->inputs.n + 1);
@@ -319,5 +404,6 @@ bool mil_program(Arena *a, CoremlFile *f, const ModelArgs *args, NodeGraph *out,
 	out->in = in;
 	out->nin = fn->inputs.n;
 	drop_texts(&b, args, out);
+	add_states(&b, args, fn, out);
 	return true;
 }

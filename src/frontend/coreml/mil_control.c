@@ -75,9 +75,29 @@ static void import_classify(Visit *v)
 	node_set(v, 1, node_call1(v, OP_identity, x));
 }
 
+static void import_read_state(Visit *v)
+{
+	node_set(v, 0, node_call1(v, OP_identity, mil_need(v, "input")));
+}
+
+/* Its result is what the state is from then on (mil.c). */
+static void import_write_state(Visit *v)
+{
+	int before = mil_need(v, "input"), x = mil_need(v, "data");
+	const Value *a = node_val(v, before), *b = node_val(v, x);
+	if (node_ok(v) && (!shape_eq(a->shape, b->shape) || !dtype_eq(a->type, b->type))) {
+		char have[160], want[160], given[DTYPE_TEXT], type[DTYPE_TEXT];
+		node_fail(v, ERR_TYPE, "it writes %s[%s] to a state of %s[%s]", dtype_print(b->type, given),
+			shape_str(b->shape, have), dtype_print(a->type, type), shape_str(a->shape, want));
+	}
+	node_set(v, 0, node_call1(v, OP_identity, x));
+}
+
 const NodeRow mil_control_rows[] = {
 	{ "cond", 0, "", import_cond },
 	{ "while_loop", 0, "", import_while },
 	{ "classify", 0, "", import_classify },
+	{ "read_state", 8, "", import_read_state },
+	{ "write_state", 8, "", import_write_state },
 	{ NULL, 0, NULL, NULL },
 };
