@@ -244,6 +244,11 @@ static const struct {
 	{ MODEL(X LAYER("LocallyConnected1D", ",\"filters\":4,\"kernel_size\":6")), "its window has 6 elements" },
 	{ MODEL(X LAYER("LocallyConnected1D", ",\"filters\":4,\"kernel_size\":2,\"implementation\":4")),
 		"implementation is 4" },
+	{ MODEL(INPUT("[1,1052671,4]") /* 2^64 weights */
+			LAYER("LocallyConnected1D", ",\"filters\":1073741824,\"kernel_size\":4096,\"implementation\":2")),
+		"only implementation 1 is supported" },
+	{ MODEL(INPUT("[1,4,4,4,1]") LAYER("LocallyConnected2D", ",\"filters\":2,\"kernel_size\":2")),
+		"its input has 5 dimensions" },
 	{ MODEL(X LAYER("ConvLSTM1D", ",\"filters\":4,\"kernel_size\":2")), "but needs 4 to 6" },
 	{ MODEL(X LAYER("AdaptiveAveragePooling1D", ",\"output_size\":0")), "output_size" },
 	{ MODEL(INPUT("[1,4,4,3]") LAYER("Resizing", ",\"height\":2,\"width\":2,\"interpolation\":\"best\"")),

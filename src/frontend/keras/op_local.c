@@ -70,15 +70,24 @@ static int64_t number_in(const Local *l, bool last, int64_t e, int64_t c)
 	return last ? e * l->channels + c : c * l->window + e;
 }
 
+/* In steps, as the product may be larger than any integer. */
+static bool too_many_weights(const Local *l)
+{
+	int64_t depth = l->window * l->channels, most = MOST_INDICES, inputs = l->channels;
+	for (int k = 0; k < l->w.n; k++)
+		inputs *= l->in[k];
+	return depth < 1 || l->place > most / depth || l->filters > most / depth / l->place || inputs > INT32_MAX;
+}
+
 /* For each [place, filter, element, channel] where its weight is in what is stored; `none`: it has none. */
 static int64_t *indices(Visit *v, const Local *l, int64_t *listed)
 {
-	int64_t depth = l->window * l->channels, all = l->place * l->filters * depth, at[MOST_SPATIAL];
-	if (all > MOST_INDICES) {
-		node_fail(v, ERR_UNSUPPORTED, "its %lld weights are more than %d, so only implementation 1 is supported",
-			(long long)all, MOST_INDICES);
+	if (too_many_weights(l)) {
+		node_fail(v, ERR_UNSUPPORTED, "it has more than %d weights, so only implementation 1 is supported",
+			MOST_INDICES);
 		return NULL;
 	}
+	int64_t depth = l->window * l->channels, all = l->place * l->filters * depth, at[MOST_SPATIAL];
 	int64_t *out = arena_array(v->im->arena, int64_t, all + 1), inputs = l->channels, n = 0;
 	for (int k = 0; k < l->w.n; k++)
 		inputs *= l->in[k];
@@ -175,6 +184,8 @@ static void import_local(Visit *v)
 	Local l = { .last = keras_last(v) };
 	int x = keras_windowed(v, l.last);
 	Shape s = node_val(v, x)->shape, y_shape = { 0 }, bias = { 0 };
+	if (node_ok(v) && s.rank != 3 && s.rank != 4)
+		node_fail(v, ERR_TYPE, "its input has %d dimensions, but needs 3 or 4", s.rank);
 	l.w = keras_windows(v, &s, "kernel_size", false);
 	l.filters = keras_count(v, "filters", 0);
 	l.implementation = (int)node_attr_int(v, "implementation", 1);
