@@ -47,7 +47,7 @@ static void step(const Weights *w, bool lstm, const float *x, float cont, const 
 			gate[g] += w->state[g * SIZE + k] * before[k];
 	}
 	for (int k = 0; k < SIZE && lstm; k++) {
-		float f = cont == 0 ? 0 : sigma(gate[SIZE + k]);
+		float f = cont * sigma(gate[SIZE + k]);
 		c[k] = f * c[k] + sigma(gate[k]) * tanhf(gate[3 * SIZE + k]);
 		y[k] = h[k] = sigma(gate[2 * SIZE + k]) * tanhf(c[k]);
 	}
@@ -65,7 +65,7 @@ START_TEST(steps_as_caffe_unrolls_them)
 	Err err = { 0 };
 	Weights w;
 	const float *x = parts(a, STEPS * BATCH * IN), z[BATCH] = { 0.5f, -1 }, h0[] = { 0.25f, -0.5f, 1, 0.75f };
-	static const float cont[] = { 1, 0, 1, 1, 0, 1 }, c0[] = { 2, 1, -1, 0.5f };
+	static const float cont[] = { 1, 0, 1, 1, 0.5f, 1 }, c0[] = { 2, 1, -1, 0.5f };
 	save_recurrent(a, &w, lstm ? 4 : 1, fixed, lstm);
 	const char *text = arena_printf(a,
 		"input: 'x' input_shape { dim: [3, 2, 3] } input: 'cont' input_shape { dim: [3, 2] }\n%s%s%s"

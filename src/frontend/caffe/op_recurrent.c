@@ -114,8 +114,7 @@ static void import_lstm(Visit *v)
 		int cont = node_part(v, r.cont, t), gates = gates_of(v, &r, t, state[0], cont), part[4];
 		for (int k = 0; k < 4; k++)
 			part[k] = node_call1(v, k < 3 ? OP_sigmoid : OP_tanh, node_slice(v, gates, 1, k * r.size, r.size));
-		int begins = node_with_number(v, OP_equal, cont, 0);
-		int forget = node_where(v, begins, node_number(v, F32, 0), part[1]);
+		int forget = node_call2(v, OP_mul, cont, part[1]);
 		state[1] =
 			node_call2(v, OP_add, node_call2(v, OP_mul, forget, state[1]), node_call2(v, OP_mul, part[0], part[3]));
 		out[t] = state[0] = node_call2(v, OP_mul, part[2], node_call1(v, OP_tanh, state[1]));

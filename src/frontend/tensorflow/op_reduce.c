@@ -222,7 +222,8 @@ static void import_counts(Visit *v, bool each)
 	int x = tf_value(v, 0);
 	if (node_ok(v) && given && shape_elements(w->shape) != shape_elements(node_val(v, x)->shape))
 		node_fail(v, ERR_TYPE, "its weights are not as many as its numbers");
-	set_counts(v, x, size, given ? node_value(v, 2) : DAG_NONE, each, once, w->type);
+	int weights = given ? node_value(v, 2) : DAG_NONE;
+	set_counts(v, x, size, once ? DAG_NONE : weights, each, once, w->type); /* what is there is 1, of any weight */
 }
 
 static void import_bincount(Visit *v)
