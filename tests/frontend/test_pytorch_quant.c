@@ -40,6 +40,8 @@ static const struct {
 	/* 12 / 0.01 + 3 saturates at 255, and a relu does not change numbers above 0 */
 	{ FORWARD("    q = torch.quantize_per_tensor(x, 0.01, 3, 13)\n    return torch.dequantize(torch.relu_(q))\n"),
 		1 + 2 + 10 * 2.52, NULL },
+	/* 3 times the inverse of 0.24 in f32 is above 12.5, where the quotient of both is not */
+	{ FORWARD("    return torch.dequantize(torch.quantize_per_tensor(x, 0.24, 3, 13))\n"), 78.24, NULL },
 	/* views keep the scale, others round to it: the mean of 1 and 2 is 1.5, of 1.5 codes 2 */
 	{ FORWARD(Q "    return torch.dequantize(torch.select(torch.view(q, [3, 4]), 0, 1))\n"), 5 + 6 + 7 + 8, NULL },
 	{ FORWARD("    q = torch.quantize_per_tensor(x, 1., 0, 13)\n"

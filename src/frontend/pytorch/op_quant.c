@@ -44,11 +44,15 @@ static int numbers_along(Visit *v, const float *x, int64_t count, int axis, int 
 		v, node_const(v, F32, shape_of(1, &count), arena_copy(v->im->arena, x, sizeof *x * (size_t)count)), axis, rank);
 }
 
-/* round(x / scale) + zero, between lo and hi where the type's own limits are others */
+/*
+ * round(x * (1 / scale)) + zero, between lo and hi where the type's own limits are others. A quotient would round other
+ * numbers that lie between two codes.
+ */
 static int codes(Visit *v, int x, int scale, int zero, DType type, double lo, double hi)
 {
 	Attr attr[] = { attr_float("lo", lo), attr_float("hi", hi) };
-	int y = node_call1(v, OP_round, node_call2(v, OP_div, x, scale));
+	int times = node_call2(v, OP_div, node_number(v, F32, 1), scale);
+	int y = node_call1(v, OP_round, node_call2(v, OP_mul, x, times));
 	y = node_call2(v, OP_add, y, zero);
 	if (isfinite(lo) || isfinite(hi))
 		y = node_call(v, OP_clip, &y, 1, attr, 2);
