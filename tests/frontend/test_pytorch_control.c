@@ -68,6 +68,49 @@ START_TEST(both_sides_are_computed)
 }
 END_TEST
 
+/* ---- what is known only on one side is not read, and one of two lists is not changed */
+
+#define WHEN(yes, no) "    if torch.gt(torch.sum(x), 1):\n" yes "    else:\n" no
+#define APART "    a = [x]\n    b = [torch.neg(x)]\n" WHEN("      l = a\n", "      l = b\n")
+
+static const struct {
+	const char *code, *why;
+} apart[] = {
+	{ FORWARD(APART "    _0 = torch.append(l, x)\n    return a[0]\n"), "one of two" },
+	{ FORWARD(APART "    _0 = torch._set_item(a, 0, x)\n    return l[0]\n"), "one of two" },
+	{ FORWARD("    a = [x]\n    b = a\n" WHEN("      a = [torch.neg(x)]\n", "      pass\n")
+				  "    _0 = torch._set_item(b, 0, torch.mul(x, 2))\n    return a[0]\n"),
+		"one of two" },
+	{ FORWARD("    d = {\"a\": x}\n" WHEN("      _0 = torch._set_item(d, \"b\", x)\n",
+		  "      _1 = torch._set_item(d, \"c\", x)\n") "    if torch.__contains__(d, \"b\"):\n      y = x\n"
+													   "    else:\n      y = torch.neg(x)\n    return y\n"),
+		"it is 'b' where the condition of line" },
+	/* the sides made both lists: neither is anywhere else */
+	{ FORWARD(WHEN("      l = [x]\n", "      l = [torch.neg(x)]\n") "    m = l\n    _0 = torch.append(m, x)\n"
+																	"    return torch.add(l[0], l[1])\n"),
+		NULL },
+	{ FORWARD(WHEN("      l = [x]\n      m = l\n", "      l = [torch.neg(x)]\n      m = l\n")
+				  "    _0 = torch.append(m, x)\n    return torch.add(l[0], l[1])\n"),
+		NULL },
+	{ FORWARD(WHEN("      l = [x]\n      m = l\n", "      l = [torch.neg(x)]\n      m = [x]\n")
+				  "    _0 = torch.append(m, x)\n    return l[0]\n"),
+		"one of two" },
+	{ FORWARD(APART "    return l[0]\n"), NULL },
+};
+
+START_TEST(one_of_two_lists_is_not_changed)
+{
+	static const char attribute[] = HOLDS("X\x01\0\0\0wK\x01");
+	Arena *a = arena_new();
+	Err err = { 0 };
+	const char *code = apart[_i].code, *why = apart[_i].why;
+	Dag *d = load_script(a, attribute, sizeof attribute - 1, code, &err);
+	ck_assert_msg((d == NULL) == (why != NULL), "%s\n%s: %s\n%s", code, err.place, err.text, err.items);
+	ck_assert_msg(why == NULL || strstr(err.text, why) != NULL, "%s\nrefused: %s", code, err.text);
+	arena_free(a);
+}
+END_TEST
+
 /* ---- inputs that may be None, and lists of tensors */
 
 START_TEST(optional_inputs_are_asked_for)
@@ -157,6 +200,7 @@ int main(void)
 {
 	TCase *tc = tcase_create("pytorch_control");
 	tcase_add_loop_test(tc, both_sides_are_computed, 0, LEN(sides));
+	tcase_add_loop_test(tc, one_of_two_lists_is_not_changed, 0, LEN(apart));
 	tcase_add_test(tc, optional_inputs_are_asked_for);
 	tcase_add_loop_test(tc, graphs_are_run, 0, LEN(programs));
 	return run_suite("pytorch_control", tc);

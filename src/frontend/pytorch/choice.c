@@ -64,15 +64,29 @@ static void put_back(TorchList *l, const TorchList *content)
 	l->cap = content->cap;
 }
 
-void sides_note_list(Visit *v, TorchList *l)
+static void note_list(Visit *v, TorchList *l, bool state)
 {
 	Sides *s = program_of(v)->sides;
+	if (l->fixed)
+		node_fail(v, ERR_UNSUPPORTED,
+			"it changes %s that is one of two, as a condition on data says: make a copy of it before the change",
+			state ? "an object" : "a list or a dictionary");
 	if (s == NULL || l->born > s->born || l->noted == s)
 		return;
-	SideChange c = { .list = l, .old = copied(v, l), .noted = l->noted };
+	SideChange c = { .list = l, .old = copied(v, l), .state = state, .noted = l->noted };
 	c.made = copied(v, l);
 	vec_push(v->im->arena, &s->change, c);
 	l->noted = s;
+}
+
+void sides_note_list(Visit *v, TorchList *l)
+{
+	note_list(v, l, false);
+}
+
+void sides_note_state(Visit *v, TorchObject *o)
+{
+	note_list(v, o->state, true);
 }
 
 void sides_open(Visit *v, Sides *s)
@@ -113,12 +127,12 @@ static void close_tensor(Visit *v, const Sides *s, SideChange *c)
 	t->writes++;
 }
 
-static void close_list(Visit *v, const Sides *s, SideChange *c)
+static void close_list(Visit *v, Sides *s, const SideChange *c)
 {
 	TorchList *l = c->list, second = *l;
 	l->noted = c->noted;
 	put_back(l, &c->old);
-	sides_note_list(v, l);
+	note_list(v, l, c->state);
 	put_back(l, &second);
 	if (c->made.n != second.n) {
 		l->lost = arena_printf(v->im->arena,
@@ -127,8 +141,11 @@ static void close_list(Visit *v, const Sides *s, SideChange *c)
 			c->made.n, s->line, second.n);
 		return;
 	}
-	for (size_t i = 0; i < l->n && node_ok(v); i++)
+	for (size_t i = 0; i < l->n && node_ok(v); i++) {
 		l->at[i] = sides_choose(v, s, c->made.at[i], second.at[i]);
+		if (l->at[i].kind == TORCH_LOST && (!c->state || i % 2 == 0)) /* an object's other attributes can be read */
+			l->lost = l->at[i].text;
+	}
 }
 
 void sides_close(Visit *v, Sides *s)
@@ -160,6 +177,8 @@ static const char *described(Visit *v, TorchValue x)
 	}
 	if (x.kind == TORCH_LIST || x.kind == TORCH_TUPLE)
 		return arena_printf(v->im->arena, "a %s of %zu", torch_kind_name(x.kind), x.list->n);
+	if (x.kind == TORCH_TEXT)
+		return arena_printf(v->im->arena, "'%.60s'", x.text);
 	return x.kind == TORCH_NONE ? "None" : arena_printf(v->im->arena, "a %s", torch_kind_name(x.kind));
 }
 
@@ -218,11 +237,37 @@ static TorchValue choose_tensors(Visit *v, const Sides *s, TorchValue a, TorchVa
 	return out;
 }
 
-static TorchValue choose_at(Visit *v, const Sides *s, TorchValue a, TorchValue b, int depth);
+static TorchValue choose_at(Visit *v, Sides *s, TorchValue a, TorchValue b, int depth);
 
-static TorchList *choose_elements(Visit *v, const Sides *s, const TorchList *a, const TorchList *b, int depth)
+/* Both sides chose the same two before: NULL if not. A list that is in more than one choice may not be changed. */
+static TorchList *chosen_before(Visit *v, const Sides *s, const TorchList *a, const TorchList *b, bool *shared)
 {
-	TorchList *y = torch_list(v->im->arena, TORCH_LIST).list;
+	TorchList *y = NULL;
+	torch_spend(v, (int64_t)s->list.n);
+	for (size_t k = 0; k < s->list.n; k++) {
+		const ChosenLists *c = &s->list.at[k];
+		if (c->a == a && c->b == b) {
+			y = c->both;
+		} else if (c->a == a || c->b == b) {
+			c->both->fixed = true;
+			*shared = true;
+		}
+	}
+	return y;
+}
+
+/* What is changed in one of the lists of before would have to change in the chosen one, and the other way round. */
+static TorchList *choose_elements(Visit *v, Sides *s, TorchList *a, TorchList *b, int depth)
+{
+	bool old_a = a->born <= s->born, old_b = b->born <= s->born, shared = false;
+	TorchList *y = chosen_before(v, s, a, b, &shared);
+	if (y != NULL)
+		return y;
+	y = torch_list(v->im->arena, TORCH_LIST).list;
+	vec_push(v->im->arena, &s->list, ((ChosenLists){ a, b, y }));
+	y->fixed = shared || old_a || old_b || a->fixed || b->fixed;
+	a->fixed |= old_a;
+	b->fixed |= old_b;
 	torch_spend(v, (int64_t)a->n);
 	for (size_t k = 0; k < a->n && node_ok(v); k++) {
 		TorchValue x = choose_at(v, s, a->at[k], b->at[k], depth + 1);
@@ -233,7 +278,7 @@ static TorchList *choose_elements(Visit *v, const Sides *s, const TorchList *a, 
 	return y;
 }
 
-static TorchValue choose_at(Visit *v, const Sides *s, TorchValue a, TorchValue b, int depth)
+static TorchValue choose_at(Visit *v, Sides *s, TorchValue a, TorchValue b, int depth)
 {
 	bool list = (a.kind == TORCH_LIST || a.kind == TORCH_TUPLE || a.kind == TORCH_DICT) && a.kind == b.kind;
 	if (!node_ok(v))
@@ -271,7 +316,7 @@ static TorchValue choose_at(Visit *v, const Sides *s, TorchValue a, TorchValue b
 	return same ? a : lost(v, s, described(v, a), described(v, b));
 }
 
-TorchValue sides_choose(Visit *v, const Sides *s, TorchValue a, TorchValue b)
+TorchValue sides_choose(Visit *v, Sides *s, TorchValue a, TorchValue b)
 {
 	return choose_at(v, s, a, b, 0);
 }

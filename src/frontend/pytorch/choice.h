@@ -14,8 +14,14 @@ typedef struct SideChange {
 	TorchList *list;
 	Item *before, *first;
 	TorchList old, made;
+	bool state;        /* the list has an object's attributes */
 	const void *noted; /* by the sides around these */
 } SideChange;
+
+/* Two lists that were chosen from, and the one that stands for both. */
+typedef struct ChosenLists {
+	TorchList *a, *b, *both;
+} ChosenLists;
 
 typedef struct Sides Sides;
 struct Sides {
@@ -25,11 +31,13 @@ struct Sides {
 	unsigned born;     /* what has a larger number was made on one of the sides */
 	size_t first_side; /* changes that the first side made */
 	VEC(SideChange) change;
+	VEC(ChosenLists) list;
 };
 
 /* Before something changes: notes it where sides are run and it was there before them. */
 void sides_note_tensor(Visit *v, TorchTensor *root);
 void sides_note_list(Visit *v, TorchList *l);
+void sides_note_state(Visit *v, TorchObject *o);
 /* A value that was just made, with all that it holds. */
 void sides_born(Visit *v, TorchValue x);
 /* A value that was there before all sides: an attribute, a constant, an input. */
@@ -41,6 +49,6 @@ void sides_close(Visit *v, Sides *s);
 /*
  * `a` where the condition holds, else `b`; TORCH_LOST where no value of dlc is both. After sides_close.
  */
-TorchValue sides_choose(Visit *v, const Sides *s, TorchValue a, TorchValue b);
+TorchValue sides_choose(Visit *v, Sides *s, TorchValue a, TorchValue b);
 
 #endif

@@ -16,7 +16,7 @@ static bool set_attribute(Locals *c, const ScriptExpr *target, TorchValue x)
 		return false;
 	if (of.kind != TORCH_OBJECT)
 		return run_refuse(c, target->line, "it sets an attribute of a %s", torch_kind_name(of.kind));
-	sides_note_list(c->v, of.object->state);
+	sides_note_state(c->v, of.object);
 	TorchValue *old = torch_find(of.object->state, target->text);
 	if (old != NULL) {
 		*old = x;

@@ -56,6 +56,7 @@ struct TorchList {
 	unsigned born;
 	const void *noted;
 	const char *lost; /* why its elements are not known */
+	bool fixed;       /* one of two lists, as a condition says: a change of it is refused */
 };
 
 struct TorchObject {
