@@ -7,6 +7,7 @@
 #include "schedule/template/conv.h"
 #include "schedule/template/device.h"
 #include "schedule/template/dot.h"
+#include "schedule/template/parts.h"
 
 #include "op/layout.h"
 #include "op/op.h"
@@ -50,22 +51,33 @@ static const Value *image_of(const Dag *d, const OpCall *c)
 	return x;
 }
 
+/* The first loop of the reduction, over parts or blocks of its channels; the loop that is left in it. */
+static const char *cut_channels(Sketch *s, Tile *tile, const char *loop, int64_t length, int *n)
+{
+	text_add(&tile->splits, "split %s %lld\n", loop, (long long)length);
+	tile->reduce[(*n)++] = arena_printf(s->arena, "%s.o", loop);
+	return arena_printf(s->arena, "%s.i", loop);
+}
+
 /*
  * [c.o] kh kw c.i: channels innermost, so that a tap of the window is a loop of its own and the taps
- * of a row that lie in the padding are decided where the row's tile is known.
+ * of a row that lie in the padding are decided where the row's tile is known. In parts the one tap there is is last.
  */
-static void order_reduction(Sketch *s, const Tiled *t, Tile *tile, int64_t block, int64_t unroll)
+static void order_reduction(Sketch *s, const Tiled *t, Tile *tile, int64_t part, int64_t block, int64_t unroll)
 {
 	int c = channel_loop(t), n = 0;
 	const char *inner = NULL, *innermost = NULL;
 	if (c >= 0) {
+		int64_t extent = t->reduce[c].extent;
 		inner = t->reduce[c].name;
-		if (block > 1 && t->reduce[c].extent > block) {
-			text_add(&tile->splits, "split %s %lld\n", inner, (long long)block);
-			tile->reduce[n++] = arena_printf(s->arena, "%s.o", inner);
-			inner = arena_printf(s->arena, "%s.i", inner);
+		if (part > 0) {
+			inner = cut_channels(s, tile, inner, part, &n);
+			extent = part;
 		}
-		int64_t extent = block > 1 && t->reduce[c].extent > block ? block : t->reduce[c].extent;
+		if (block > 1 && extent > block) {
+			inner = cut_channels(s, tile, inner, block, &n);
+			extent = block;
+		}
 		if (unroll > 1 && extent > unroll) {
 			text_add(&tile->splits, "split %s %lld\n", inner, (long long)unroll);
 			innermost = arena_printf(s->arena, "%s.i", inner);
@@ -74,7 +86,7 @@ static void order_reduction(Sketch *s, const Tiled *t, Tile *tile, int64_t block
 			text_add(&tile->unrolls, "unroll %s\n", inner);
 		}
 	}
-	for (int k = 0; k < t->nreduce; k++)
+	for (int k = 0; k < t->nreduce && part == 0; k++)
 		if (k != c)
 			tile->reduce[n++] = t->reduce[k].name;
 	if (inner != NULL)
@@ -83,7 +95,12 @@ static void order_reduction(Sketch *s, const Tiled *t, Tile *tile, int64_t block
 		tile->reduce[n++] = innermost;
 		text_add(&tile->unrolls, "unroll %s\n", innermost);
 	}
+	for (int k = 0; k < t->nreduce && part > 0; k++)
+		if (k != c)
+			tile->reduce[n++] = t->reduce[k].name;
 	tile->nreduce = n;
+	if (part > 0)
+		return;
 	if (inner != NULL && t->reduce[c].extent > 1) {
 		int64_t channels = block > 1 ? block : TMPL_FAR, step = innermost != NULL ? unroll : 1;
 		tile->stream = inner;
@@ -293,7 +310,7 @@ static bool has_last(const Tiled *t, const Tile *tile)
 	return has_first(t) || t->axis[t->n - 1].extent % tile->pixels != 0;
 }
 
-void conv_reduction(Sketch *s, const OpCall *c, const Tiled *t, Tile *tile)
+void conv_reduction(Sketch *s, const OpCall *c, const Tiled *t, Tile *tile, int64_t part)
 {
 	const Dag *d = s->task->dag;
 	const Value *x = image_of(d, c), *w = &d->value.at[c->in[1]];
@@ -306,9 +323,9 @@ void conv_reduction(Sketch *s, const OpCall *c, const Tiled *t, Tile *tile)
 			block = 1;
 		else if (t->dot != NULL)
 			block /= DOT_STEPS;
-		int64_t channels = t->reduce[channel_loop(t)].extent;
+		int64_t channels = part > 0 ? part : t->reduce[channel_loop(t)].extent;
 		int64_t unroll = choose_unroll(s, tile, block > 1 && channels > block ? block : channels);
-		order_reduction(s, t, tile, block, unroll);
+		order_reduction(s, t, tile, part, block, unroll);
 	}
 	/* The layout of weights: blocks of input channels, then of output channels, as the loops run. */
 	static const char *const spatial[] = { "", "W", "HW", "DHW" };
@@ -317,6 +334,8 @@ void conv_reduction(Sketch *s, const OpCall *c, const Tiled *t, Tile *tile)
 	int64_t outputs = joined ? tile->group : tile->lanes;
 	tile->layout = block > 1 ? arena_printf(s->arena, "OI%s%lldi%lldo", window, (long long)block, (long long)outputs)
 		: arena_printf(s->arena, "O%sI%lldo", window, (long long)outputs);
+	if (part > 0)
+		tile->layout = arena_printf(s->arena, "IO%s%lldi%lldo", window, (long long)part, (long long)outputs);
 	if (t->dot != NULL)
 		tile->layout = arena_printf(s->arena, "%s%di", tile->layout, DOT_STEPS);
 	if (taps)
@@ -325,23 +344,54 @@ void conv_reduction(Sketch *s, const OpCall *c, const Tiled *t, Tile *tile)
 	tile->last = has_last(t, tile);
 }
 
+/*
+ * Channels of a part of a 1x1 convolution, or 0: it has none. Asked where pixels read what no cache holds for them:
+ * each tile of pixels a panel of weights longer than the first cache, each panel an image that leaves it no room in the
+ * second one. By default there are no parts: whether they gain depends on the CPU (docs/benchmarks-kernels.md).
+ */
+static int64_t choose_depth(Sketch *s, const OpCall *c, const Tiled *t, const Tile *tile)
+{
+	const Dag *d = s->task->dag;
+	const Value *x = image_of(d, c), *w = &d->value.at[c->in[1]], *y = &d->value.at[c->out[0]];
+	int k = channel_loop(t);
+	int64_t filters = t->axis[1].extent, width = tile->lanes * tile->vectors, option[KNOB_OPTIONS];
+	bool one = op_int(c, "groups") == 1 && t->nbefore == 0 && t->dot == NULL && pixels_of(w) == 1 && !t->selects;
+	if (k < 0 || !one || target_has_blocks(s->target) || tiled_contiguous(t) != 1 || filters % tile->lanes != 0 ||
+		filters <= width || y->shape.dim[0] * pixels_of(y) <= tile->pixels)
+		return 0;
+	int64_t channels = t->reduce[k].extent, image = dtype_bytes(x->type, channels * pixels_of(x));
+	if (dtype_bytes(w->type, channels * width) <= target_cache(s->target, 1) &&
+		image * 2 <= target_cache(s->target, 2))
+		return 0;
+	int n = parts_lengths(channels, conv_channel_block(x), TMPL_PART, option);
+	int64_t part = sketch_number(s, "depth", option, n, 0);
+	sketch_opens(s);
+	return part < channels ? part : 0;
+}
+
 static void direct(Sketch *s, const OpCall *c, const Tiled *t, int64_t lanes)
 {
 	const Dag *d = s->task->dag;
 	const Value *w = &d->value.at[c->in[1]], *y = &d->value.at[c->out[0]];
 	sketch_group(s);
 	Tile tile = conv_tile(s, c, t, lanes, NULL);
-	sketch_group(s);
-	choose_order(s, t, &tile, t->nbefore > 0 && pixels_of(y) > TMPL_FEW_PIXELS ? STAY_PIXELS : STAY_WEIGHTS);
-	tile.last = has_last(t, &tile);
-	tile_shares(s, t, &tile);
-	sketch_group_end(s);
-	conv_reduction(s, c, t, &tile);
+	int64_t part = choose_depth(s, c, t, &tile);
+	if (part == 0) {
+		sketch_group(s);
+		choose_order(s, t, &tile, t->nbefore > 0 && pixels_of(y) > TMPL_FEW_PIXELS ? STAY_PIXELS : STAY_WEIGHTS);
+		tile.last = has_last(t, &tile);
+		tile_shares(s, t, &tile);
+		sketch_group_end(s);
+	}
+	conv_reduction(s, c, t, &tile, part);
 	/* Channels are the first reduce loop; a tile asks in turns of the outermost tap loop. */
 	if (channel_loop(t) >= 0 && t->dot == NULL)
 		tile_ahead(s, t, &tile, t->nreduce > 1 ? t->reduce[1].extent : 1, guess_ahead(w, y));
 	sketch_group_end(s);
-	tile_steps(s, t, &tile);
+	if (part > 0)
+		parts_steps(s, t, &tile, true);
+	else
+		tile_steps(s, t, &tile);
 }
 
 static bool run(Sketch *s, Err *err)

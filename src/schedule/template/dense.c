@@ -9,6 +9,7 @@
  */
 #include "schedule/template/device.h"
 #include "schedule/template/dot.h"
+#include "schedule/template/parts.h"
 
 #include "op/op.h"
 
@@ -125,26 +126,25 @@ static void choose_copy(Sketch *s, const Tiled *t, const OpCall *c, Tile *tile)
 }
 
 /*
- * The length of a part of the inner dimension: a divisor, since all parts are one code. By default all of it, where all
- * rows fit half of the second cache; else the longest that fits the cache with the sums; all of it if none does.
+ * The length of a part of the inner dimension. By default all of it, where all rows fit half of the second cache; else
+ * the longest that fits the cache with the sums; all of it if none does.
  */
 static int64_t choose_depth(Sketch *s, const Tiled *t, Tile *tile)
 {
-	int64_t depth = t->reduce[0].extent, rows = 1, option[TMPL_DENSE_PARTS], cache = target_cache(s->target, 2);
+	int64_t depth = t->reduce[0].extent, rows = 1, option[KNOB_OPTIONS], cache = target_cache(s->target, 2);
 	const char *name = t->reduce[0].name;
-	int n = 0, first = 0, axis[TILE_AXES];
+	int first = 0, axis[TILE_AXES];
 	bool loops = tile_outer(t, tile, axis) > 1 && t->out[tile->vector].extent > tile->lanes * tile->vectors &&
 	             t->out[tile->pixel].extent > tile->pixels && !target_has_blocks(s->target);
 	for (int k = 0; k + 1 < t->n; k++)
 		rows *= t->out[k].extent;
-	for (int64_t parts = 1; parts <= (loops ? TMPL_DENSE_PARTS : 1); parts++) {
-		int64_t part = depth / parts, bytes = dtype_bytes(t->sum, rows * (part + t->out[tile->vector].extent));
-		if (depth % parts != 0 || (parts > 1 && (part < TMPL_DENSE_PART || part > TMPL_COOP_PANEL)))
-			continue;
-		if (parts > 1 && first == 0 && dtype_bytes(t->sum, rows * depth) * 2 > cache && bytes * 4 <= cache * 3)
-			first = n;
-		option[n++] = part;
+	int n = parts_lengths(depth, 1, TMPL_PART, option);
+	for (int k = n - 1; k > 0 && dtype_bytes(t->sum, rows * depth) * 2 > cache; k--) {
+		int64_t bytes = dtype_bytes(t->sum, rows * (option[k] + t->out[tile->vector].extent));
+		first = bytes * 4 <= cache * 3 ? k : first;
 	}
+	if (!loops)
+		n = 1, first = 0;
 	int64_t part = sketch_number(s, "depth", option, n, first);
 	sketch_opens(s);
 	if (part < depth) {
@@ -153,57 +153,6 @@ static int64_t choose_depth(Sketch *s, const Tiled *t, Tile *tile)
 		tile->reduce[tile->nreduce++] = arena_printf(s->arena, "%s.i", name);
 	}
 	return part;
-}
-
-/* The parts of the inner dimension outermost; the nests of the tile and of the epilogue stay apart. */
-static void part_steps(Sketch *s, const Tiled *t, Tile *tile)
-{
-	const char *n = t->axis[tile->vector].name, *m = t->axis[tile->pixel].name;
-	int64_t rows = t->axis[tile->pixel].extent, columns = t->axis[tile->vector].extent;
-	int64_t width = tile->lanes * tile->vectors;
-	const char *panel = arena_printf(s->arena, tile->vectors > 1 ? "%s.o.o" : "%s.o", n);
-	Text order = { .arena = s->arena };
-	for (int k = 0; k < t->nmiddle; k++)
-		sketch_step(s, "inline %s", t->middle[k]);
-	sketch_step(s, "pack %s %s", tile->pack, tile->layout);
-	text_add(&s->steps, "%s", text_str(&tile->splits));
-	sketch_step(s, "split %s %lld", n, (long long)tile->lanes);
-	if (tile->vectors > 1)
-		sketch_step(s, "split %s.o %lld", n, (long long)tile->vectors);
-	sketch_step(s, "split %s %lld", m, (long long)tile->pixels);
-	text_add(&order, "%s %s", tile->reduce[0], panel);
-	for (int k = 0; k < t->n; k++)
-		if (k != tile->vector && k != tile->pixel)
-			text_add(&order, " %s", t->axis[k].name);
-	text_add(&order, " %s.o", m);
-	for (int k = 1; k < tile->nreduce; k++)
-		text_add(&order, " %s", tile->reduce[k]);
-	text_add(&order, tile->vectors > 1 ? " %s.i %s.o.i %s.i" : " %s.i %s.i", m, n, n);
-	sketch_step(s, "reorder %s", text_str(&order));
-	sketch_step(s, "decompose_init %s %s", t->block, tile->reduce[0]);
-	if (tile->ahead == AHEAD_TILE)
-		sketch_step(s, "prefetch %s.p %s %s %s 1", tile->pack, t->block, panel, tile->reduce[1]);
-	text_add(&s->steps, "%s", text_str(&tile->unrolls));
-	sketch_step(s, "unroll %s.i", m);
-	if (tile->vectors > 1)
-		sketch_step(s, "unroll %s.o.i", n);
-	sketch_step(s, "vectorize %s.i", n);
-	sketch_step(s, "vectorize %s.i.init", n);
-	if (s->target->threads > 1) {
-		sketch_step(s, "parallel %s", panel);
-		sketch_step(s, "parallel %s.init", panel);
-	}
-	if (rows % tile->pixels != 0)
-		sketch_step(s, "cut %s.o %lld", m, (long long)(rows / tile->pixels));
-	if (columns % width != 0)
-		sketch_step(s, "cut %s %lld", panel, (long long)(columns / width));
-	if (!t->bare) {
-		sketch_step(s, "split %s %lld", t->out[tile->vector].name, (long long)tile->lanes);
-		sketch_step(s, "vectorize %s.i", t->out[tile->vector].name);
-		if (s->target->threads > 1)
-			sketch_step(s, "parallel %s", t->out[tile->pixel].name);
-	}
-	sketch_loops_but(s, t);
 }
 
 static bool run(Sketch *s, Err *err)
@@ -257,7 +206,7 @@ static bool run(Sketch *s, Err *err)
 	}
 	sketch_group_end(s);
 	if (parts) {
-		part_steps(s, &t, &tile);
+		parts_steps(s, &t, &tile, false);
 		return true;
 	}
 	choose_copy(s, &t, c, &tile);

@@ -109,8 +109,8 @@ static bool run(Sketch *s, Err *err)
 	to.rows = true;
 	to.group = part < all ? part : 0;
 	to.image = out->layout;
-	conv_reduction(s, r.window, &y, &to);
-	conv_reduction(s, r.maker, &x, &by);
+	conv_reduction(s, r.window, &y, &to, 0);
+	conv_reduction(s, r.maker, &x, &by, 0);
 	sketch_group_end(s);
 	tile_ring_steps(s, &y, &to, &x, &by);
 	return true;

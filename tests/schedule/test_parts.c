@@ -1,0 +1,209 @@
+/*
+ * Input channels of 1x1 convolutions in parts: asked where no cache holds what pixels read, never the default, and each
+ * config with parts has a schedule, begins its sums in a nest of their own and computes what the naive Fn does.
+ */
+#include "equal.h"
+#include "suite.h"
+
+#include "schedule/space.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char *const machines[] = { "cpu:znver5", "cpu:x86-64-v3" }; /* lanes of 16 and of 8 */
+
+static Space *space_of(Arena *a, const char *dag, Target *target, const char *name, int threads)
+{
+	Err err = { 0 };
+	*target = named_target(name, threads);
+	Space *s = space_new(a, task_of(a, dag), target, &err);
+	ck_assert_msg(s != NULL, "%s\n%s", err.text, dag);
+	return s;
+}
+
+/* Which option of "depth" a config has: 0, all channels; -1: it has no such knob. */
+static int depth_of(Space *s, const Config *c)
+{
+	for (int k = 0; k < c->n; k++)
+		if (strcmp(space_knob(s, c, k)->name, "depth") == 0)
+			return c->pick[k];
+	return -1;
+}
+
+#define CONV(in, out, pixels, image) "dag t\nin x: f32[1," #in "," pixels "]" image "\n" \
+	"const w: f32[" #out "," #in ",1,1]\ny: f32[1," #out "," pixels "]" image " = conv(x, w)\nout y\n"
+
+static const struct {
+	const char *dag;
+	int options; /* of a tile of two vectors of 16, and all channels; 0: the knob is not asked */
+	int threads;
+} asked[] = {
+	/* Divisors of 16 channels and 128 or more. */
+	{ CONV(1152, 448, "14,14", ":NCHW16c"), 6, 1 },
+	{ CONV(1152, 448, "14,14", ":NCHW16c"), 6, 7 },
+	{ CONV(640, 640, "10,10", ":NHWC"), 4, 1 },
+	/* A panel fits the first cache, and the image the second one; or the image does not. */
+	{ CONV(256, 256, "14,14", ":NCHW16c"), 0, 1 },
+	{ CONV(256, 256, "56,56", ":NCHW16c"), 2, 1 },
+	/* One panel; one tile of pixels; rows, where each sum is stored lane by lane; filters that do not fill a vector. */
+	{ CONV(1152, 32, "14,14", ":NCHW16c"), 0, 1 },
+	{ CONV(1152, 448, "1,2", ":NCHW16c"), 0, 1 },
+	{ "dag t\nin x: f32[1,1152,7,7]:NCHW16c\nconst w: f32[448,1152,1,1]\ny: f32[1,448,7,7] = conv(x, w)\nout y\n",
+		0, 1 },
+	{ CONV(1152, 440, "14,14", ":NCHW16c"), 0, 1 },
+	/* Windows, padding, what is computed before. */
+	{ "dag t\nin x: f32[1,512,7,7]:NCHW16c\nconst w: f32[64,512,2,2]\ny: f32[1,64,6,6]:NCHW16c = conv(x, w)\nout y\n",
+		0, 1 },
+	{ "dag t\nin x: f32[1,1024,7,7]:NCHW16c\nconst w: f32[64,1024,1,1]\n"
+	  "y: f32[1,64,9,9]:NCHW16c = conv(x, w) pads=[1,1,1,1]\nout y\n",
+		0, 1 },
+	{ "dag t\nin x: f32[1,1024,7,7]:NCHW16c\nconst w: f32[64,1024,1,1]\nr: f32[1,1024,7,7]:NCHW16c = relu(x)\n"
+	  "y: f32[1,64,7,7]:NCHW16c = conv(r, w)\nout y\n",
+		0, 1 },
+};
+
+START_TEST(parts_are_asked_where_caches_are_short)
+{
+	Arena *a = arena_new();
+	Target target;
+	Space *s = space_of(a, asked[_i].dag, &target, machines[0], asked[_i].threads);
+	Config c = s->first;
+	int tile = -1, options = 0;
+	for (int k = 0; k < c.n; k++)
+		tile = strcmp(space_knob(s, &c, k)->name, "tile") == 0 ? k : tile;
+	ck_assert_int_ge(tile, 0);
+	ck_assert_int_le(depth_of(s, &c), 0); /* the default is all channels */
+	const Knob *tiles = space_knob(s, &c, tile);
+	for (int o = 0; o < tiles->n; o++) {
+		if (tiles->option[o].tile.vectors != 2)
+			continue;
+		Config m = space_move(s, &c, tile, o);
+		for (int k = 0; k < m.n; k++)
+			if (strcmp(space_knob(s, &m, k)->name, "depth") == 0)
+				options = space_knob(s, &m, k)->n;
+		break;
+	}
+	ck_assert_int_eq(options, asked[_i].options);
+	arena_free(a);
+}
+END_TEST
+
+/* Random layers that have parts: a rest of panels and of pixels, an epilogue or none, blocks of channels or NHWC. */
+static const char *draw(Arena *a, bool large, Rng *rng)
+{
+	static const int64_t channels[] = { 256, 384, 480, 512, 640, 960, 1152 };
+	static const char *const layout[] = { ":NCHW16c", ":NCHW8c", ":NHWC" };
+	int64_t in = large ? channels[rng_below(rng, LEN(channels))] : 512;
+	int64_t out = 16 * (5 + (int64_t)rng_below(rng, large ? 30 : 4));
+	int64_t step = 1 + (int64_t)rng_below(rng, 2), h = large ? 7 + (int64_t)rng_below(rng, 20) : 2, w = h + 5;
+	const char *of = layout[rng_below(rng, LEN(layout))];
+	Text t = { .arena = a };
+	text_add(&t, "dag t\nin x: f32[1,%lld,%lld,%lld]%s\n", (long long)in, (long long)(h * step), (long long)(w * step),
+		of);
+	text_add(&t, "const w: f32[%lld,%lld,1,1]\nconst b: f32[%lld]\n", (long long)out, (long long)in, (long long)out);
+	const char *shape = arena_printf(a, "f32[1,%lld,%lld,%lld]", (long long)out, (long long)h, (long long)w);
+	if (rng_below(rng, 2) == 0)
+		text_add(&t, "y: %s%s = conv(x, w, b) strides=[%lld,%lld]\nout y\n", shape, of, (long long)step,
+			(long long)step);
+	else
+		text_add(&t, "in r: %s%s\ny: %s = conv(x, w, b) strides=[%lld,%lld]\na: %s = add(y, r)\n"
+			"z: %s%s = relu(a)\nout z\n", shape, of, shape, (long long)step, (long long)step, shape, shape, of);
+	return text_str(&t);
+}
+
+/* A config with parts; false: none was drawn. */
+static bool draw_config(Space *s, Rng *rng, Config *c)
+{
+	for (int k = 0; k < 100; k++) {
+		*c = space_sample(s, rng);
+		if (depth_of(s, c) > 0)
+			return true;
+	}
+	return false;
+}
+
+static const char *text_of(Arena *a, Space *s, const Config *c, const Trace *t)
+{
+	Text text = { .arena = a };
+	space_print_config(&text, s, c);
+	text_add(&text, "\n");
+	trace_print(&text, t);
+	return text_str(&text);
+}
+
+static int parallel_loops(const char *trace)
+{
+	int n = 0;
+	for (const char *p = trace; (p = strstr(p, "\nparallel ")) != NULL; p++)
+		n++;
+	return n;
+}
+
+START_TEST(each_config_with_parts_is_legal)
+{
+	Rng rng = rng_seed((uint64_t)_i + 1);
+	int layers = suite_count(6, 2, 60), met = 0;
+	for (int k = 0; k < layers; k++) {
+		Arena *a = arena_new();
+		Target target;
+		int threads = 1 + (int)rng_below(&rng, 3) * 3;
+		Space *s = space_of(a, draw(a, true, &rng), &target, machines[_i], threads);
+		Config c;
+		for (int i = 0; i < suite_count(20, 4, 200) && draw_config(s, &rng, &c); i++) {
+			Arena *own = arena_new();
+			Err err = { 0 };
+			Trace *t = space_trace(s, &c, own, &err);
+			ck_assert_msg(t != NULL, "%s", err.text);
+			const char *text = text_of(own, s, &c, t);
+			ck_assert_msg(schedule_replay(ir_new(own), s->task, &target, t, &err) != NULL, "%s: %s\n%s", err.place,
+				err.text, text);
+			ck_assert_msg(strstr(text, "decompose_init conv c.o\n") != NULL, "%s", text);
+			/* The beginning of the sums, the parts, and what follows. */
+			int nests = strstr(text, "vectorize c_") != NULL ? 3 : 2;
+			ck_assert_msg(parallel_loops(text) == (threads > 1 ? nests : 0), "%s", text);
+			met++;
+			arena_free(own);
+		}
+		arena_free(a);
+	}
+	ck_assert_int_gt(met, 0);
+}
+END_TEST
+
+START_TEST(parts_compute_what_the_naive_fn_does)
+{
+	Rng rng = rng_seed((uint64_t)_i + 9);
+	int met = 0;
+	for (int k = 0; k < suite_count(3, 1, 20); k++) {
+		Arena *a = arena_new();
+		Err err = { 0 };
+		Target target;
+		Space *s = space_of(a, draw(a, false, &rng), &target, machines[_i], 1 + (int)rng_below(&rng, 2) * 2);
+		KernelSet *naive = op_naive(ir_new(a), s->task->dag, "k", NAIVE_AS_TYPED, &err);
+		Want want[] = { want_of(a, naive, INTERP_EXACT, 1), want_of(a, naive, INTERP_MODP, 2) };
+		Config c;
+		for (int i = 0; i < suite_count(6, 2, 30) && draw_config(s, &rng, &c); i++) {
+			Arena *own = arena_new();
+			Trace *t = space_trace(s, &c, own, &err);
+			ck_assert_msg(t != NULL, "%s", err.text);
+			KernelSet *ks = schedule_replay(ir_new(own), s->task, &target, t, &err);
+			ck_assert_msg(ks != NULL, "%s: %s", err.place, err.text);
+			must_give(&want[i % 2], ks, (uint64_t)i, text_of(own, s, &c, t));
+			met++;
+			arena_free(own);
+		}
+		arena_free(a);
+	}
+	ck_assert_int_gt(met, 0);
+}
+END_TEST
+
+int main(void)
+{
+	TCase *tc = tcase_create("parts");
+	tcase_set_timeout(tc, 300);
+	tcase_add_loop_test(tc, parts_are_asked_where_caches_are_short, 0, LEN(asked));
+	tcase_add_loop_test(tc, each_config_with_parts_is_legal, 0, LEN(machines));
+	tcase_add_loop_test(tc, parts_compute_what_the_naive_fn_does, 0, LEN(machines));
+	return run_suite("parts", tc);
+}
