@@ -91,6 +91,26 @@ START_TEST(loops_that_carry_much_are_refused)
 }
 END_TEST
 
+/* Each predicate would be looked at behind all of them. */
+START_TEST(choices_behind_many_choices_are_refused)
+{
+	enum { CHOICES = 3000 };
+	Arena *a = arena_new();
+	Err err = { 0 };
+	Text t = { .arena = a };
+	text_add(&t, "in x f32 2\n");
+	for (int k = 0; k < CHOICES; k++) {
+		const char *x = k == 0 ? "x" : arena_printf(a, "a%d", k - 1);
+		text_add(&t, "in p%d bool ()\nnode Switch %s,p%d -> s%d\n", k, x, k, k);
+		text_add(&t, "node Add s%d,s%d:1 -> a%d\n", k, k, k);
+	}
+	text_add(&t, "node Merge a%d,a%d -> m\nnode Neg m -> y\n", CHOICES - 1, CHOICES - 1);
+	ck_assert(frontend_load_bytes(a, "graph.pb", graph_bytes(a, text_str(&t)), NULL, &err) == NULL);
+	ck_assert_msg(strstr(err.text, "more choices than dlc looks through") != NULL, "%s", err.text);
+	arena_free(a);
+}
+END_TEST
+
 /* Cut and flipped bytes of all graphs: a Dag that checks, or one sentence. */
 START_TEST(damaged_graphs_are_refused)
 {
@@ -304,6 +324,7 @@ int main(void)
 	tcase_add_loop_test(tc, graphs_compute, 0, LEN(compute));
 	tcase_add_loop_test(tc, graphs_are_refused, 0, LEN(refused));
 	tcase_add_test(tc, loops_that_carry_much_are_refused);
+	tcase_add_test(tc, choices_behind_many_choices_are_refused);
 	tcase_add_loop_test(tc, texts_are_read, 0, LEN(texts));
 	tcase_add_loop_test(tc, damaged_graphs_are_refused, 0, suite_count(40, 10, 400));
 	tcase_add_loop_test(tc, networks_give_tensorflows_results, 0, 2 * LEN(networks));

@@ -8,7 +8,8 @@
 
 #include <string.h>
 
-enum { MOST_MARKS = 1 << 24 /* Merges times Ops: each looks at all, several times */ };
+/* Merges times Ops: each looks at all, several times. Ops that are met behind values, for all Merges together. */
+enum { MOST_MARKS = 1 << 24, MOST_MET = 1 << 27 };
 
 /* 0 or 1 as a constant that a predicate is, -1 if it is none; `inverted`: behind LogicalNot. */
 static int known_choice(TfOps *o, TfRef r)
@@ -54,13 +55,18 @@ static void mark_dead(TfOps *o, const int *choice, bool *dead, const Walk *w)
 typedef struct Predicates {
 	TfRefs at;
 	int *of;
+	/* Of meet_sides: */
+	bool *met;
+	TfRefs stack;
+	unsigned char *side[3]; /* for each predicate */
+	int64_t spent;          /* Ops, of MOST_MET */
 } Predicates;
 
 static Predicates number_predicates(TfOps *o)
 {
 	Arena *a = o->all->arena;
 	Names *seen = names_new(a);
-	Predicates p = { .of = arena_array(a, int, o->op.n + 1) };
+	Predicates p = { .of = arena_array(a, int, o->op.n + 1), .met = arena_array(a, bool, o->op.n + 1) };
 	for (size_t k = 0; k < o->op.n; k++) {
 		if (!op_is(&o->op.at[k], "Switch") || o->op.at[k].in.n != 2)
 			continue;
@@ -76,6 +82,8 @@ static Predicates number_predicates(TfOps *o)
 		names_bind(seen, key, p.of[k]);
 		vec_push(a, &p.at, r);
 	}
+	for (int k = 0; k < 3; k++)
+		p.side[k] = arena_alloc(a, p.at.n + 1);
 	return p;
 }
 
@@ -84,27 +92,30 @@ static Predicates number_predicates(TfOps *o)
  * alone, behind which it was decided anew. `after`: a side that reads no Switch, a constant, is known by what it waits
  * for.
  */
-static void meet_sides(TfOps *o, const Predicates *by, TfRef from, bool after, int only, unsigned char *side)
+static void meet_sides(TfOps *o, Predicates *by, TfRef from, bool after, int only, unsigned char *side)
 {
 	Arena *a = o->all->arena;
-	bool *met = arena_array(a, bool, o->op.n + 1);
-	VEC(TfRef) stack = { 0 };
-	vec_push(a, &stack, from);
-	while (stack.n > 0) {
-		TfRef r = stack.at[--stack.n];
+	by->spent += (int64_t)(o->op.n + by->at.n);
+	if (by->spent > MOST_MET)
+		return;
+	memset(by->met, 0, sizeof *by->met * o->op.n);
+	memset(side, 0, by->at.n);
+	vec_push(a, &by->stack, from);
+	while (by->stack.n > 0) {
+		TfRef r = by->stack.at[--by->stack.n];
 		const TfOp *op = at(o, r);
 		bool decides = op_is(op, "Switch") && op->in.n == 2;
 		if (decides)
 			side[by->of[r.op]] |= (unsigned char)(1 << (r.out != 0));
-		if (met[r.op] || (decides && by->of[r.op] == only))
+		if (by->met[r.op] || (decides && by->of[r.op] == only))
 			continue;
-		met[r.op] = true;
+		by->met[r.op] = true;
 		for (size_t k = 0; k < op->in.n; k++)
-			vec_push(a, &stack, op->in.at[k]);
+			vec_push(a, &by->stack, op->in.at[k]);
 		for (size_t k = 0; k < op->captured.n; k++)
-			vec_push(a, &stack, op->captured.at[k]);
+			vec_push(a, &by->stack, op->captured.at[k]);
 		for (size_t k = 0; k < op->after.n && after; k++)
-			vec_push(a, &stack, op->after.at[k]);
+			vec_push(a, &by->stack, op->after.at[k]);
 	}
 }
 
@@ -115,25 +126,19 @@ static bool parts(unsigned char first, unsigned char second)
 }
 
 /* The innermost Switch that decides between both inputs of a Merge, and which input is the true side; false: none. */
-static bool find_switch(TfOps *o, const Predicates *by, const TfOp *merge, bool after, int *predicate, int *truth)
+static bool find_switch(TfOps *o, Predicates *by, const TfOp *merge, bool after, int *predicate, int *truth)
 {
-	Arena *a = o->all->arena;
-	unsigned char *side[2];
-	for (int k = 0; k < 2; k++) {
-		side[k] = arena_alloc(a, by->at.n + 1);
+	unsigned char **side = by->side, *own = by->side[2];
+	for (int k = 0; k < 2; k++)
 		meet_sides(o, by, merge->in.at[k], after, -1, side[k]);
-	}
-	for (int nearest = 0; nearest < 2; nearest++)
+	for (int nearest = 0; nearest < 2 && by->spent <= MOST_MET; nearest++)
 		for (size_t p = by->at.n; p-- > 0;) { /* the last one in the file is the innermost one */
-			if (nearest == 1 && (side[0][p] | side[1][p]) == 3) { /* choices before this one may have it, too */
-				side[0][p] = side[1][p] = 0;
+			if (nearest == 1 && (side[0][p] | side[1][p]) == 3) /* choices before this one may have it, too */
 				for (int k = 0; k < 2; k++) {
-					unsigned char *own = arena_alloc(a, by->at.n + 1);
 					meet_sides(o, by, merge->in.at[k], after, (int)p, own);
 					side[k][p] = own[p];
 				}
-			}
-			if (parts(side[0][p], side[1][p])) {
+			if (by->spent <= MOST_MET && parts(side[0][p], side[1][p])) {
 				*predicate = (int)p;
 				*truth = side[0][p] == 2 ? 0 : 1;
 				return true;
@@ -197,7 +202,12 @@ static void group_merges(Sides *s)
 	Arena *a = s->o->all->arena;
 	size_t n = s->o->op.n;
 	int *owner = arena_array(a, int, n + 1);
+	bool *decides = arena_array(a, bool, s->by->at.n + 1);
+	for (size_t i = 0; i < s->list.n; i++)
+		decides[s->list.at[i].predicate] = true;
 	for (size_t p = 0; p < s->by->at.n; p++) {
+		if (!decides[p])
+			continue;
 		memset(owner, 0, sizeof *owner * n);
 		for (size_t i = 0; i < s->list.n; i++) {
 			Decided *d = &s->list.at[i];
@@ -424,7 +434,8 @@ bool tf_make_choices(TfOps *o, const TfRefs *root)
 								 find_switch(o, &by, op, true, &d.predicate, &d.truth)))
 			vec_push(a, &sides.list, d);
 		else
-			op->refused = "joins values that no Switch before it parts";
+			op->refused = by.spent > MOST_MET ? "joins values behind more choices than dlc looks through"
+			                                  : "joins values that no Switch before it parts";
 	}
 	if (!make_sides(&sides))
 		for (size_t i = 0; i < sides.list.n; i++)
