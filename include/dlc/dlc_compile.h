@@ -19,7 +19,7 @@ typedef enum DlcCode { DLC_CODE_AUTO, DLC_CODE_PTX, DLC_CODE_CUBIN, DLC_CODE_BOT
 
 typedef struct DlcCompileOptions {
 	DlcTarget target;
-	DlcDatabase *const *database; /* their order does not matter */
+	DlcDatabase *const *database; /* their order matters for learned models alone: the first one counts */
 	int ndatabase;
 	/*
 	 * NAME or NAME:FILE, ranks schedules that were not measured. NULL: analytic, and the learned model beside a

@@ -40,6 +40,13 @@ bool session_cost(DlcSession *s, const char *name, DlcDatabase *const *database,
 	return true;
 }
 
+/* The user's cache, made where it is not there; NULL: there is no place for one, and choices are made each time. */
+static const char *cache_of(const DlcSession *s, Arena *a)
+{
+	const char *cache = s->folders.cache;
+	return cache != NULL && folders_make(a, arena_printf(a, "%s/untuned/", cache), NULL) ? cache : NULL;
+}
+
 Untuned *session_untuned(
 	DlcSession *s, const char *name, DlcDatabase *const *database, int n, const Target *t, Arena *a)
 {
@@ -54,7 +61,9 @@ Untuned *session_untuned(
 	}
 	for (int i = 0; i < m; i++) {
 		Err why = { 0 };
-		Untuned *u = access(file[i], F_OK) == 0 ? untuned_open(a, file[i], t, s->folders.cache, &why) : NULL;
+		if (access(file[i], F_OK) != 0)
+			continue;
+		Untuned *u = untuned_open(a, file[i], t, cache_of(s, a), &why);
 		if (u != NULL || named != NULL)
 			return u;
 		if (why.code != ERR_NONE && name == NULL) /* else session_cost has told it */

@@ -71,7 +71,7 @@ static const char *head_of(const Untuned *u, Arena *a)
 {
 	char hex[HASH_HEX];
 	hash_hex(u->model.id, hex);
-	return arena_printf(a, "dlc untuned 1 %s %d\n", hex, CODEGEN_EPOCH);
+	return arena_printf(a, "dlc untuned 1 %s %s %d\n", DLC_VERSION, hex, CODEGEN_EPOCH);
 }
 
 static void note_choice(Untuned *u, Choice c)
@@ -104,7 +104,7 @@ static bool read_choice(Untuned *u, const char *line)
 	return true;
 }
 
-/* Choices by another model or of another epoch are left, and written over later. */
+/* Choices by another model, of another dlc or of another epoch are left, and written over later. */
 static void read_choices(Untuned *u)
 {
 	Arena *a = arena_new();

@@ -2,7 +2,8 @@
  * The schedule of a Task that has no record, by a learned model: of some configs of its space the one that the model
  * ranks first, if that is expected to be faster than the template's default by more than the model's margin. The margin
  * comes with the model; it was found on Tasks that were held out of its training. What was chosen is kept in a file of
- * the user's cache, by Task, for one target, model and epoch of the code generator.
+ * the user's cache, by Task, for one target, model, version of dlc and epoch of the code generator: another version may
+ * estimate otherwise, and what a cache holds must not decide which bundle is made.
  */
 #ifndef COMPILE_UNTUNED_H
 #define COMPILE_UNTUNED_H

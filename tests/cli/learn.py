@@ -178,6 +178,12 @@ def is_shipped():
         assert hits["hits"]["model"] == 0 and said == "", (hits, said)
     run("dlc-compile", "mlp", "--target=" + TARGET, "--tuning-db=none", "--require=near", "-o", TMP + "/r.dlcb",
         env=env, want=3)
+    # A user whose cache has no folder yet, and one that can have none: choices are kept, or made each time.
+    new = dict(env, XDG_CACHE_HOME=TMP + "/new/deep", DLC_CODE_CACHE="none")
+    hits, said, again = compiled(env=new)
+    assert again == code and said == "" and os.listdir(TMP + "/new/deep/dlc/untuned"), said
+    hits, said, again = compiled(env=dict(new, XDG_CACHE_HOME=MODEL))
+    assert again == code and said == "" and hits["hits"] == first["hits"], said
     # A damaged one is named once and has no say.
     with open(ship + "/cpu.model", "wb") as f:
         f.write(sound[:-20])
