@@ -72,6 +72,8 @@ static const struct {
 		  ",[{\"class_name\":\"__ellipsis__\",\"config\":{}}," SLICE("null", "null", "-2") "]],\"kwargs\":{}}]"),
 		"sizes=[2,4,3] starts=[0,0,5] steps=[1,1,-2]" },
 	{ CALL("Discretization", ",\"bin_boundaries\":[0.5]", "[{\"args\":[" TENSOR "],\"kwargs\":{}}]"), "less_equal(" },
+	{ CALL("SpatialDropout1D", ",\"rate\":0.3", "[{\"args\":[" TENSOR "],\"kwargs\":{\"training\":false}}]"),
+		"y: f32[2,4,6] = identity(x)" },
 	{ CALL("Greater", "", "[{\"args\":[" TENSOR ",0],\"kwargs\":{}}]"), "less(" },
 	{ CALL("Cast", ",\"dtype\":\"bool\"", "[{\"args\":[" TENSOR "],\"kwargs\":{}}]"), "y: bool[2,4,6] = cast(x)" },
 	{ CALL("Split", ",\"indices_or_sections\":2,\"axis\":2", "[{\"args\":[" TENSOR "],\"kwargs\":{}}]"),

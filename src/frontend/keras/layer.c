@@ -81,15 +81,22 @@ static bool is_own(const char *module)
 	       strncmp(module, "tf_keras", 8) == 0;
 }
 
-/* A function of keras.ops: it has none of the settings that layers have. Files of .h5 do not tell its module. */
+/*
+ * A function of keras.ops: it has none of the settings that layers have. Files of .h5 do not tell its module, and some
+ * layers of Keras 3 write none of these settings either.
+ */
 static bool is_function(const Json *json, const Json *config, const char *module, const char *class)
 {
+	static const char *const bare[] = { "InputLayer", "Discretization", "HashedCrossing", "Pipeline",
+		"SpatialDropout1D", "SpatialDropout2D", "SpatialDropout3D" };
 	if (module != NULL)
 		return strncmp(module, "keras.src.ops", 13) == 0 || strncmp(module, "keras.ops", 9) == 0;
+	for (size_t k = 0; k < sizeof bare / sizeof *bare; k++)
+		if (strcmp(class, bare[k]) == 0)
+			return false;
 	const Json *calls = json_find(json, "inbound_nodes");
 	return calls != NULL && calls->kind == JV_ARRAY && calls->list.n > 0 && calls->list.at[0]->kind == JV_OBJECT &&
-	       json_find(config, "trainable") == NULL && strcmp(class, "InputLayer") != 0 &&
-	       strcmp(class, "Discretization") != 0;
+	       json_find(config, "trainable") == NULL;
 }
 
 static const char *text_in(const Json *object, const char *key)
