@@ -393,6 +393,21 @@ START_TEST(threads_share_queries_of_few_heads)
 }
 END_TEST
 
+/* Bounds of trimmed loops would depend on the shared one. */
+START_TEST(shared_tiles_of_one_head_are_not_trimmed)
+{
+	static const char dag[] = "dag a\nin q: f32[1,1,37,8]\nin k: f32[1,1,37,8]\nin v: f32[1,1,37,8]\n"
+							  "y: f32[1,1,37,8] = attention(q, k, v) causal=1\nout y\n";
+	Arena *a = arena_new();
+	for (int threads = 1; threads <= 2; threads++) {
+		const char *trace = default_trace_for(a, dag, cpu(threads));
+		ck_assert_msg((strstr(trace, "trim ") != NULL) == (threads == 1), "%s", trace);
+		ck_assert_msg((strstr(trace, "parallel ") != NULL) == (threads == 2), "%s", trace);
+	}
+	arena_free(a);
+}
+END_TEST
+
 /* Channels that fill no block have one part: its rows are in a ring, and threads cannot share them. */
 START_TEST(a_ring_of_one_part_is_none_of_threads)
 {
@@ -413,6 +428,7 @@ int main(void)
 	TCase *tc = tcase_create("default");
 	tcase_add_test(tc, a_ring_of_one_part_is_none_of_threads);
 	tcase_add_test(tc, threads_share_queries_of_few_heads);
+	tcase_add_test(tc, shared_tiles_of_one_head_are_not_trimmed);
 	tcase_add_test(tc, shared_axes_do_not_overlap);
 	tcase_add_loop_test(tc, threads_have_equal_shares, 0, LEN(shared_dags));
 	tcase_add_loop_test(tc, results_in_rows_come_from_lanes_of_channels, 0, LEN(sides));

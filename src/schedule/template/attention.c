@@ -301,7 +301,8 @@ static void trim_steps(
 
 /*
  * Whether threads share the tiles of each head, and not the heads of all batches: where that leaves less time idle. The
- * tiles of causal attention take the longer the later they are.
+ * tiles of causal attention take the longer the later they are, so they are shared only if there is one head; loops in
+ * them are not trimmed then, since no bound may depend on a shared loop.
  */
 static bool share_tiles(const Sketch *s, const Around *around, bool causal, int64_t rows)
 {
@@ -361,7 +362,8 @@ static bool run(Sketch *s, Err *err)
 	const char *tiles = score_steps(s, &a, &p, around.at, score_unroll);
 	for (int k = MAX; k <= SUM; k++)
 		softmax_steps(s, &a, &a.row[k], p.rows);
-	trim_steps(s, &a, &p, value_unroll, tiles, around.rest);
+	if (s->target->threads < 2 || !share_tiles(s, &around, a.causal, p.rows))
+		trim_steps(s, &a, &p, value_unroll, tiles, around.rest);
 	share_steps(s, &around, a.causal, p.rows);
 	return true;
 }
