@@ -42,6 +42,13 @@ static const struct {
 		1 + 2 + 10 * 2.52, NULL },
 	/* 3 times the inverse of 0.24 in f32 is above 12.5, where the quotient of both is not */
 	{ FORWARD("    return torch.dequantize(torch.quantize_per_tensor(x, 0.24, 3, 13))\n"), 78.24, NULL },
+	/* sums and products as vectors of PyTorch round them: numbers by one fused step, codes times one factor */
+	{ FORWARD("    q = torch.quantize_per_tensor(x, 0.7, 3, 13)\n"
+			  "    return torch.dequantize(ops.quantized.add(q, q, 0.56, 0))\n"),
+		155.12, NULL },
+	{ FORWARD("    q = torch.quantize_per_tensor(x, 0.3, 3, 13)\n"
+			  "    return torch.dequantize(ops.quantized.mul(q, q, 0.18, 0))\n"),
+		366.48, NULL },
 	/* views keep the scale, others round to it: the mean of 1 and 2 is 1.5, of 1.5 codes 2 */
 	{ FORWARD(Q "    return torch.dequantize(torch.select(torch.view(q, [3, 4]), 0, 1))\n"), 5 + 6 + 7 + 8, NULL },
 	{ FORWARD("    q = torch.quantize_per_tensor(x, 1., 0, 13)\n"

@@ -161,15 +161,36 @@ static void import_scale_of(Aten *n)
 		aten_give(n, n->row->op != 0 ? torch_int(q->zero) : torch_float(q->scale));
 }
 
+/* code * scale + (-zero * scale), rounded once, as vectors of PyTorch are: in f64 the product is exact. */
+static int fused(Visit *v, TorchTensor *t)
+{
+	const TorchQuant *q = torch_quant(t);
+	if (q->scales != NULL || q->zero == 0)
+		return dequantised(v, t);
+	float back = (float)q->scale * -(float)q->zero;
+	int x = node_with_number(v, OP_mul, node_cast(v, torch_value(v, t), F64), (double)(float)q->scale);
+	return node_cast(v, node_with_number(v, OP_add, x, (double)back), F32);
+}
+
 /* Numbers of operands, an operator of the Dag, perhaps a relu, and codes of the result. */
 static void import_binary(Aten *n)
 {
 	Visit *v = n->v;
 	TorchTensor *a = quantised(n, "qa"), *b = quantised(n, "qb");
 	TorchQuant q = read_quant(n, "scale", "zero_point", NULL);
+	const TorchQuant *p = torch_quant(a), *r = torch_quant(b);
 	if (!node_ok(v))
 		return;
-	int y = node_call2(v, n->row->op % 1000, dequantised(v, a), dequantised(v, b));
+	if (n->row->op % 1000 == OP_mul && p->scales == NULL && r->scales == NULL) { /* of codes, then one factor */
+		float factor = (float)p->scale * (float)r->scale * (1 / (float)q.scale);
+		int acc = node_cast(v, node_call2(v, OP_mul, centred(v, a, I32), centred(v, b, I32)), F32);
+		int code = node_call1(v, OP_round, node_with_number(v, OP_mul, acc, (double)factor));
+		code = n->row->op >= 1000 ? node_call1(v, OP_relu, code) : code;
+		code = node_with_number(v, OP_add, code, (double)q.zero);
+		give_codes(n, node_cast(v, code, torch_item(v, a)->type), &q);
+		return;
+	}
+	int y = node_call2(v, n->row->op % 1000, fused(v, a), fused(v, b));
 	if (n->row->op >= 1000)
 		y = node_call1(v, OP_relu, y);
 	give_codes(n, torch_codes(v, y, &q, torch_item(v, a)->type), &q);
