@@ -141,8 +141,11 @@ static void judge(const LearnSet *s, const double *said, LearnedModel *m, Arena 
 
 /* ---- instead of defaults ---- */
 
-/* Factors that a gain is expected to be above: from the noise of a measurement to a schedule twice as fast. */
-static const double margins[] = { 0.02, 0.03, 0.05, 0.08, 0.12, 0.18, 0.27, 0.4, 0.6 };
+/*
+ * Natural logarithms of factors that a gain is expected to be above. The least is far above the noise of a measurement:
+ * the first in rank of many schedules that nobody measured is often one that the trees mistake for fast.
+ */
+static const double margins[] = { 0.18, 0.22, 0.27, 0.33, 0.4, 0.5, 0.6 };
 
 static bool in_group(const LearnTask *t, const char *class, const LearnedGain *g)
 {
