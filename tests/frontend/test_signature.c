@@ -175,6 +175,7 @@ static const struct {
 	{ tf_tags, NULL, NULL, "neg(x)", NULL, NULL },
 	{ tf_tags, NULL, "tpu,serve", "exp(x)", NULL, NULL },
 	{ tf_tags, NULL, "tpu", NULL, "tags", "has the tags tpu; there are: serve,tpu; serve; none" },
+	{ tf_tags, NULL, "tpu,tpu", NULL, "tags", "has the tags tpu,tpu; there are: serve,tpu; serve; none" },
 	{ tf_hub, NULL, NULL, "neg(x)", NULL, NULL },
 	{ tf_hub, "b", "train", "exp(x)", NULL, NULL },
 	{ tf_train, NULL, NULL, NULL, "tags",

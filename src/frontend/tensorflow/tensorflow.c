@@ -189,17 +189,32 @@ static bool has_tag(const TfMetaInfo *info, const char *tag, size_t n)
 	return false;
 }
 
+/* A tag is one of a list such as "serve,tpu". */
+static bool is_listed(const char *tags, const char *tag)
+{
+	size_t n = strlen(tag);
+	for (const char *s = tags; *s != 0;) {
+		size_t len = strcspn(s, ",");
+		if (len == n && memcmp(s, tag, n) == 0)
+			return true;
+		s += len + (s[len] == ',');
+	}
+	return false;
+}
+
 /* It has these tags and no others. */
 static bool has_tags(const TfMetaInfo *info, const char *tags)
 {
-	size_t n = 0;
-	for (const char *s = tags; *s != 0; n++) {
+	for (const char *s = tags; *s != 0;) {
 		size_t len = strcspn(s, ",");
 		if (!has_tag(info, s, len))
 			return false;
 		s += len + (s[len] == ',');
 	}
-	return n == (info != NULL ? info->tags.n : 0);
+	for (size_t k = 0; info != NULL && k < info->tags.n; k++)
+		if (!is_listed(tags, info->tags.at[k]))
+			return false;
+	return true;
 }
 
 static const TfMetaGraph *graph_of_tags(const TfSavedModel *m, const char *tags)
