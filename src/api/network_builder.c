@@ -541,9 +541,8 @@ DlcValue dlc_builder_concat(DlcBuilder *b, const char *name, const DlcValue *x, 
 Dag *builder_take(DlcBuilder *b, Err *err)
 {
 	Net *net = b->net;
-	if (!net_ok(net))
-		say_line(b, net->err);
-	if (net_ok(net) && net->dag->output.n == 0)
+	bool made = net_ok(net); /* else the failure that is kept is of a line */
+	if (made && net->dag->output.n == 0)
 		fail(net->err, ERR_USAGE, NULL, "no value is an output");
 	const NodeGraph g = { .in = b->input.at, .nin = b->input.n };
 	bool ok = net_ok(net) && import_check_args(&net->im, &g);
@@ -556,6 +555,8 @@ Dag *builder_take(DlcBuilder *b, Err *err)
 		return net->dag;
 	err_at(net->err, b->name);
 	*err = *net->err;
+	if (!made)
+		say_line(b, err);
 	return NULL;
 }
 

@@ -126,8 +126,12 @@ START_TEST(values_are_found_by_name)
 	ck_assert(!dlc_builder_at_line(s.b, 8));
 	ck_assert_int_eq(dlc_builder_fault(s.b, &why), DLC_FAULT_USAGE);
 	ck_assert_str_eq(why.text, "line 7: there is no value 'z'");
-	ck_assert_int_eq(dlc_builder_finish(s.b, &n, &why), DLC_FAULT_USAGE);
-	ck_assert_str_eq(why.text, "line 7: there is no value 'z'");
+	for (int time = 0; time < 2; time++) {
+		ck_assert_int_eq(dlc_builder_finish(s.b, &n, &why), DLC_FAULT_USAGE);
+		ck_assert_str_eq(why.text, "line 7: there is no value 'z'");
+		ck_assert_int_eq(dlc_builder_fault(s.b, &why), DLC_FAULT_USAGE);
+		ck_assert_str_eq(why.text, "line 7: there is no value 'z'");
+	}
 	ck_assert(dlc_builder_find(NULL, "x").id == 0 && !dlc_builder_at_line(NULL, 1));
 	close_site(&s);
 }
