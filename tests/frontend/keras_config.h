@@ -2,6 +2,11 @@
 #ifndef TESTS_KERAS_CONFIG_H
 #define TESTS_KERAS_CONFIG_H
 
+#include "frontend/frontend.h"
+
+#include <check.h>
+#include <string.h>
+
 #define MODEL(layers) "{\"class_name\":\"Sequential\",\"config\":{\"name\":\"s\",\"layers\":[" layers "]}}"
 #define INPUT_TYPED(name, shape, type) \
 	"{\"class_name\":\"InputLayer\",\"name\":\"" name "\",\"inbound_nodes\":[],\"config\":{\"name\":\"" name \
@@ -15,5 +20,25 @@
 #define MEMBER(class, name, settings, nodes) \
 	",{\"class_name\":\"" class "\",\"name\":\"" name "\",\"config\":{\"name\":\"" name \
 								"\",\"trainable\":true" settings "},\"inbound_nodes\":" nodes "}"
+
+static inline Dag *load_config(Arena *a, const char *text, Err *err)
+{
+	return frontend_load_bytes(
+		a, "/nonexistent/m.json", (Bytes){ (const unsigned char *)text, strlen(text) }, NULL, err);
+}
+
+/* The configuration becomes a Dag whose text has the wanted ones, n at most. */
+static inline void check_config(const char *config, const char *const *want, int n)
+{
+	Arena *a = arena_new();
+	Err err = { 0 };
+	Dag *d = load_config(a, config, &err);
+	ck_assert_msg(d != NULL, "%s\n%s: %s\n%s", config, err.place, err.text, err.items);
+	const char *text = dag_str(a, d);
+	for (int k = 0; k < n && want[k] != NULL; k++)
+		ck_assert_msg(strstr(text, want[k]) != NULL, "%s\nlacks \"%s\":\n%s", config, want[k],
+			text);
+	arena_free(a);
+}
 
 #endif

@@ -6,6 +6,9 @@
 
 #include "frontend/frontend.h"
 
+#include <check.h>
+#include <string.h>
+
 /* ---- scripts: a module without attributes, and its code */
 
 #define EMPTY \
@@ -41,6 +44,20 @@ static inline Dag *load_program(Arena *a, const char *json, Err *err)
 {
 	Entry e[] = { { "m/archive_format", "pt2", 0, 0, 0, 0 }, { "m/models/model.json", json, 0, 0, 0, 0 } };
 	return frontend_load_bytes(a, "m.pt2", make_archive(a, e, 2), NULL, err);
+}
+
+/* The program has `want` in its Dag; NULL: it is refused by a sentence with `why`. */
+static inline void check_program(const char *json, const char *want, const char *why)
+{
+	Arena *a = arena_new();
+	Err err = { 0 };
+	Dag *d = load_program(a, json, &err);
+	ck_assert_msg((d != NULL) == (want != NULL), "%s\n%s: %s\n%s", json, err.place, err.text, err.items);
+	ck_assert_msg(want == NULL || strstr(dag_str(a, d), want) != NULL, "%s\nlacks \"%s\":\n%s", json, want,
+		d != NULL ? dag_str(a, d) : "");
+	ck_assert_msg(
+		why == NULL || strstr(err.text, why) != NULL, "%s\nrefused: %s\nnot: %s", json, err.text, why);
+	arena_free(a);
 }
 
 #endif

@@ -300,16 +300,7 @@ static const struct {
 
 START_TEST(programs_become_dags)
 {
-	Arena *a = arena_new();
-	Err err = { 0 };
-	Dag *d = load_program(a, programs[_i].json, &err);
-	const char *want = programs[_i].want, *why = programs[_i].why;
-	ck_assert_msg((d != NULL) == (want != NULL), "%s\n%s: %s\n%s", programs[_i].json, err.place, err.text, err.items);
-	ck_assert_msg(want == NULL || strstr(dag_str(a, d), want) != NULL, "%s\nlacks \"%s\":\n%s", programs[_i].json, want,
-		d != NULL ? dag_str(a, d) : "");
-	ck_assert_msg(
-		why == NULL || strstr(err.text, why) != NULL, "%s\nrefused: %s\nnot: %s", programs[_i].json, err.text, why);
-	arena_free(a);
+	check_program(programs[_i].json, programs[_i].want, programs[_i].why);
 }
 END_TEST
 
