@@ -36,7 +36,8 @@ const char *const *hdf5_texts(Hdf5 *h, const char *path, const char *attribute, 
 
 /*
  * Asks for many at once, which are read one after another while others are used: names of groups, data sets, or text
- * attributes of one name. The functions above then give them. What nobody asks for costs its reading.
+ * attributes of one name. The functions above then return them. Those that are not used after all cost the time to
+ * read them.
  */
 void hdf5_expect_names(Hdf5 *h, const char *const *group, size_t n);
 void hdf5_expect_texts(Hdf5 *h, const char *const *path, size_t n, const char *attribute);

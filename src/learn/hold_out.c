@@ -143,7 +143,7 @@ static void judge(const LearnSet *s, const double *said, LearnedModel *m, Arena 
 
 /*
  * Natural logarithms of factors that a gain is expected to be above. The least is far above the noise of a measurement:
- * the first in rank of many schedules that nobody measured is often one that the trees mistake for fast.
+ * of many schedules that were not measured, the one ranked first is often slow, its time estimated too low.
  */
 static const double margins[] = { 0.18, 0.22, 0.27, 0.33, 0.4, 0.5, 0.6 };
 

@@ -1,4 +1,4 @@
-/* Windows of layers by their settings, computed with channels second whatever data_format is. */
+/* Windows of layers by their settings. All are computed with channels second, for both values of data_format. */
 #ifndef FRONTEND_KERAS_WINDOW_H
 #define FRONTEND_KERAS_WINDOW_H
 

@@ -37,7 +37,7 @@ typedef struct Pick {
 	double limit, score;
 	bool least; /* an overlap of the limit hides */
 	bool above; /* scores must be above the score, else at least it */
-	bool first; /* the best box is chosen whatever its score */
+	bool first; /* the best box is chosen, even below the score */
 	bool apart; /* a box hides those of its own class only: id, [batch, n] */
 	int id;
 	int64_t most;
