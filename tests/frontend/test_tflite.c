@@ -236,19 +236,20 @@ END_TEST
 
 /* ---- damage */
 
-/* Options of custom operators with flipped and cut bytes: some numbers or none. */
+/* Options of custom operators with flipped and cut bytes: some attributes or none. */
 START_TEST(damaged_options)
 {
-	static const char *const option[] = { "a=3", "_hidden=7", "long_name_of_an_option=-0.5", "b=-9" };
+	static const char *const option[] = { "a=3", "_hidden=7", "long_name_of_an_option=-0.5", "b=-9", "t=?" };
 	Rng r = rng_seed(11);
 	Arena *a = arena_new();
 	size_t n;
 	Bytes b = lite_flex(a, option, LEN(option));
 	NodeAttr *at = flex_attrs(a, b, &n);
-	ck_assert_uint_eq(n, 3);
+	ck_assert_uint_eq(n, 4);
 	ck_assert(strcmp(at[0].name, "a") == 0 && at[0].kind == NODE_INT && at[0].i == 3);
 	ck_assert(strcmp(at[1].name, "long_name_of_an_option") == 0 && at[1].kind == NODE_FLOAT && at[1].f == -0.5);
 	ck_assert(at[2].kind == NODE_INT && at[2].i == -9);
+	ck_assert(strcmp(at[3].name, "t") == 0 && at[3].kind == NODE_OTHER);
 	for (int k = 0; k < 20000; k++) {
 		Arena *tmp = arena_new();
 		unsigned char *bytes = arena_copy(tmp, b.at, b.n);

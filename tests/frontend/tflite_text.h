@@ -265,7 +265,7 @@ static inline int lite_option(const char *type, const char *option, char *kind)
 	return -1;
 }
 
-/* Options of a custom operator: a map of FlexBuffers, all of whose values have 8 bytes. */
+/* Options of a custom operator: a map of FlexBuffers, all of whose values have 8 bytes; NAME=? is a text. */
 static inline void lite_put_number(Lite *l, uint64_t v)
 {
 	for (int k = 0; k < 8; k++)
@@ -297,7 +297,7 @@ static inline Bytes lite_flex(Arena *a, const char *const *option, int n)
 		lite_put_number(&l, strchr(is, '.') != NULL ? bits : (uint64_t)strtoll(is, NULL, 10));
 	}
 	for (int k = 0; k < n; k++)
-		lite_put(&l, strchr(strchr(option[k], '='), '.') != NULL ? "\x0f" : "\x07", 1);
+		lite_put(&l, strchr(option[k], '=')[1] == '?' ? "\x17" : strchr(option[k], '.') != NULL ? "\x0f" : "\x07", 1);
 	lite_put(&l, &(char){ (char)(l.out.n - values) }, 1);
 	lite_put(&l, "\x27\x01", 2);
 	return (Bytes){ l.out.at, l.out.n };

@@ -78,15 +78,20 @@ NodeAttr *flex_attrs(Arena *a, Bytes b, size_t *n)
 	if (at < 3 * width || !follow(b, at - 3 * width, width, &keys))
 		return out;
 	uint64_t count = number(b, at - width, width), key_width = number(b, at - 2 * width, width);
-	if (count > MOST || (key_width != 1 && key_width != 2 && key_width != 4 && key_width != 8))
+	if (count > MOST) {
+		out[(*n)++] = (NodeAttr){ .name = "options, of which there are more than 64", .kind = NODE_OTHER };
+		return out;
+	}
+	if (key_width != 1 && key_width != 2 && key_width != 4 && key_width != 8)
 		return out;
 	for (size_t k = 0; k < count; k++) {
 		NodeAttr *next = &out[*n];
 		size_t name;
 		if (!follow(b, keys + k * key_width, key_width, &name) || name >= b.n ||
-			memchr(b.at + name, 0, b.n - name) == NULL || b.at[name] == '_' ||
-			!read_value(b, at, width, (size_t)count, k, next))
+			memchr(b.at + name, 0, b.n - name) == NULL || b.at[name] == '_')
 			continue;
+		if (!read_value(b, at, width, (size_t)count, k, next))
+			next->kind = NODE_OTHER;
 		next->name = arena_printf(a, "%.100s", (const char *)b.at + name);
 		(*n)++;
 	}

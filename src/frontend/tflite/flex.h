@@ -1,6 +1,7 @@
 /*
  * FlexBuffers, in which custom operators keep their options: the numbers of a map as attributes. Offsets point
- * backwards and are checked; what is no number of a name is left out, as are names that begin with '_'.
+ * backwards and are checked. Values that are no numbers are attributes of kind NODE_OTHER, so that they are refused.
+ * Names that begin with '_' are left out.
  */
 #ifndef FRONTEND_TFLITE_FLEX_H
 #define FRONTEND_TFLITE_FLEX_H
