@@ -39,9 +39,9 @@ static double core_set_ns(const KernelSet *ks, const Target *target, Tally *tall
 		walk_list(&w, fn->body);
 		/* Constants are cold in every run: the rest of the network has passed through the caches since the last one. */
 		double constants = 0;
-		for (int k = 0; k < fn->nparam; k++)
-			if (fn->param[k].buf != NULL && fn->param[k].buf->role == BUF_CONST)
-				constants += (double)nest_elements(&w.nest, fn->param[k].buf) * fn->param[k].buf->type.bits / 8;
+		for (int k = 0; k < w.nest.nbuf; k++)
+			if (w.nest.buf[k].buf->role == BUF_CONST)
+				constants += walk_cold_bytes(&w, k);
 		for (int level = 0; level < TARGET_CACHES && target->cache[level].bytes != 0; level++)
 			w.sum.bytes[level] = fmax(w.sum.bytes[level], constants);
 		if (tally != NULL)

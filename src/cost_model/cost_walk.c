@@ -9,6 +9,8 @@
 #include "ir/build.h"
 #include "ir/walk.h"
 
+#include <math.h>
+
 static bool has_serial(const Stmt *s)
 {
 	for (; s != NULL; s = s->next)
@@ -200,6 +202,19 @@ void walk_list(Walk *w, const Stmt *s)
 	w->nest.nbind = binds;
 	w->nest.nbuf = bufs;
 	w->nest.now++;
+}
+
+void walk_note_reads(Walk *w, const NestBuf *b, bool known, double bytes)
+{
+	if (b != NULL)
+		w->picked[b - w->nest.buf] += known ? INFINITY : bytes;
+}
+
+double walk_cold_bytes(Walk *w, int k)
+{
+	const Buf *b = w->nest.buf[k].buf;
+	double all = (double)nest_elements(&w->nest, b) * b->type.bits / 8;
+	return w->picked[k] > 0 ? fmin(w->picked[k], all) : all; /* 0: not noted, as what intrinsics read */
 }
 
 Walk walk_begin(const KernelSet *ks, const Fn *fn, const Target *target, const WalkCosts *costs)

@@ -30,6 +30,8 @@ typedef struct Walk {
 	double live;  /* of the copies of straight-line code: those that constant conditions keep */
 	bool masked;  /* a condition depends on the lane */
 	double tests; /* conditions evaluated in each iteration of the innermost loops */
+	/* Of each buffer of the nest: bytes that reads at data-dependent places touch at most; INFINITY: others read it. */
+	double picked[NEST_BUFS];
 	struct Tally *tally; /* the sums that predictors are computed from (tally.h); NULL: not wanted */
 } Walk;
 
@@ -42,6 +44,10 @@ typedef struct WalkCosts {
 
 /* A walk that stands before the body of fn: its symbols have their largest values. */
 Walk walk_begin(const KernelSet *ks, const Fn *fn, const Target *target, const WalkCosts *costs);
+/* Notes reads of b that touch so many bytes at most, if the address depends on data (known: it does not). */
+void walk_note_reads(Walk *w, const NestBuf *b, bool known, double bytes);
+/* The bytes of buffer k of the nest that the walk so far brought from memory if they were cold. */
+double walk_cold_bytes(Walk *w, int k);
 /* A statement and its siblings. Names that they declare are gone behind them. */
 void walk_list(Walk *w, const Stmt *s);
 /* A statement without its siblings; a name that it declares stays. */

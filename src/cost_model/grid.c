@@ -138,7 +138,7 @@ static double constant_bytes(Walk *w)
 	double bytes = 0;
 	for (int k = 0; k < w->nest.nbuf; k++)
 		if (w->launch->used[k] && w->nest.buf[k].buf->role == BUF_CONST)
-			bytes += (double)nest_elements(&w->nest, w->nest.buf[k].buf) * w->nest.buf[k].buf->type.bits / 8;
+			bytes += walk_cold_bytes(w, k);
 	return bytes;
 }
 
@@ -151,8 +151,9 @@ static double kernel_ns(Walk *w, const Stmt *s)
 	w->launch = &x;
 	w->sum = (CostSum){ 0 };
 	ir_each_use(&one, note_tensor, w);
-	double constants = constant_bytes(w);
+	memset(w->picked, 0, sizeof w->picked);
 	walk_one(w, s);
+	double constants = constant_bytes(w);
 	double *bytes = target_has_warps(t) ? x.bytes : w->sum.bytes;
 	for (int k = 0; k < TARGET_CACHES && t->cache[k].bytes != 0; k++)
 		bytes[k] = fmax(bytes[k], constants);

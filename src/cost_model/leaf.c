@@ -21,6 +21,7 @@ typedef struct Reach {
 	const NestBuf *at;
 	int64_t stride[NEST_LOOPS];
 	bool known;      /* strides are */
+	bool rows;       /* not known, but contiguous along the innermost loop */
 	bool registers;  /* a local buffer whose elements are all named by constants */
 	double lanes;    /* accesses for one vector: 1 a broadcast, `vectors` a vector, more a gather */
 	double distinct; /* addresses in one straight-line body; a vector is one */
@@ -91,8 +92,10 @@ static Reach reach(Leaf *f, const Access *a)
 		memset(r.stride, 0, sizeof r.stride);
 		for (int l = 0; l < n->nloop; l++)
 			r.stride[l] = 1;
-		int64_t along;
-		bool together = f->vector >= 0 && nest_stride_in_data(n, a, r.at->buf, f->vector, &along) && llabs(along) <= 1;
+		int64_t along = 0;
+		int inner = f->vector >= 0 ? f->vector : f->serial;
+		bool together = inner >= 0 && nest_stride_in_data(n, a, r.at->buf, inner, &along) && llabs(along) <= 1;
+		r.rows = together && along != 0;
 		r.lanes = f->vector < 0 ? 1 : !together ? (double)n->loop[f->vector].n * COST_GATHER
 			: along == 0 ? 1 : f->vectors;
 		return r;
@@ -329,9 +332,11 @@ static void leaf_cost(Walk *w, const Access *dst, const Expr *value, bool reduce
 		outside *= w->nest.loop[l].kind == LOOP_UNROLLED ? (double)w->nest.loop[l].n : 1;
 	w->sum.code += facts.instructions * outside;
 	Stream m[ACCESSES];
-	double bytes[TARGET_CACHES];
+	double bytes[TARGET_CACHES], lanes = f.vector >= 0 ? (double)w->nest.loop[f.vector].n : 1;
 	int count = 0;
 	for (int i = 0; i < f.nload; i++) {
+		int each = f.load[i].rows ? f.load[i].at->buf->type.bits / 8 : w->target->line_bytes;
+		walk_note_reads(w, f.load[i].at, f.load[i].known, f.bodies * f.copies * lanes * each);
 		bool twice = false; /* taps of one window: the same memory */
 		for (int k = 0; k < i; k++)
 			twice |= f.load[k].at == f.load[i].at;

@@ -304,6 +304,8 @@ static double add_traffic(Leaf *f)
 		if (r->at == NULL || r->where != IN_GLOBAL)
 			continue;
 		double all = r->times * r->sectors * COST_SECTOR * f->warps * f->bodies;
+		if (i < f->nload)
+			walk_note_reads(w, r->at, r->known, all * w->launch->blocks);
 		w->launch->asked += all;
 		w->launch->wanted += r->times * r->wanted * f->warps * f->bodies;
 		bool twice = false; /* taps of one window: the same memory */

@@ -6,6 +6,7 @@
 #include "op/shape.h"
 
 #include <math.h>
+#include <string.h>
 
 static double elements(const Value *v)
 {
@@ -141,13 +142,45 @@ double dag_flops(const Dag *d)
 	return sum;
 }
 
+/* The most elements of operand k that so many elements of the results are made of. */
+static double most_read(const Dag *d, const OpCall *c, int k, double results)
+{
+	OpClass class = op_row(c->op)->class;
+	double all = elements(op_in(d, c, k));
+	if (c->op == OP_resample && k == 0) {
+		const Shape *index = &op_in(d, c, 1)->shape;
+		return fmin(all, results * (double)index->dim[index->rank - 1]);
+	}
+	bool one = (class == OP_ELEMENTWISE && c->op != OP_bitcast) ||
+	           (class == OP_MOVE && (k == 0 || c->op == OP_concat)); /* each is made of one */
+	return one ? fmin(all, results) : all;
+}
+
 double dag_bytes(const Dag *d)
 {
-	double sum = 0;
-	for (size_t i = 0; i < d->value.n; i++)
-		if (d->value.at[i].kind != VALUE_CALL)
-			sum += (double)value_bytes(&d->value.at[i]);
-	for (size_t i = 0; i < d->output.n; i++)
-		sum += (double)value_bytes(&d->value.at[d->output.at[i]]);
+	Arena *a = arena_new();
+	double sum = 0, *read = arena_array(a, double, d->value.n); /* elements of each value, at most */
+	memset(read, 0, d->value.n * sizeof *read);
+	for (size_t i = 0; i < d->output.n; i++) {
+		const Value *v = &d->value.at[d->output.at[i]];
+		sum += (double)value_bytes(v);
+		read[d->output.at[i]] = elements(v);
+	}
+	for (size_t i = d->call.n; i-- > 0;) {
+		const OpCall *c = &d->call.at[i];
+		double results = 0;
+		for (int k = 0; k < c->nout; k++)
+			results += c->out[k] == DAG_NONE ? 0 : fmin(read[c->out[k]], elements(&d->value.at[c->out[k]]));
+		for (int k = 0; k < c->nin; k++)
+			if (c->in[k] != DAG_NONE)
+				read[c->in[k]] += most_read(d, c, k, results);
+	}
+	for (size_t i = 0; i < d->value.n; i++) {
+		const Value *v = &d->value.at[i];
+		double all = elements(v);
+		if (v->kind != VALUE_CALL)
+			sum += (double)value_bytes(v) * (all > 0 ? fmin(read[i] / all, 1) : 0);
+	}
+	arena_free(a);
 	return sum;
 }

@@ -67,7 +67,7 @@ bool op_is_pointwise(const Dag *d, const OpCall *c);
 /* Operations of a call; a multiply-add counts 2. op.def and flops.c say what each operator counts. */
 double op_flops(const Dag *d, const OpCall *c);
 double dag_flops(const Dag *d);
-/* Compulsory traffic: inputs, constants and outputs once. */
+/* Compulsory traffic: outputs, and what they are made of of inputs and constants, once. */
 double dag_bytes(const Dag *d);
 /* The floating type of the fewest binary digits that a call gives; f64 if no call gives one. */
 DType dag_coarsest(const Dag *d);

@@ -91,6 +91,22 @@ START_TEST(rows_at_computed_places_are_vectors)
 }
 END_TEST
 
+/* Rows that are looked up are cold, not the rest of the table; nor does the floor count it. */
+START_TEST(looked_up_rows_are_cold_alone)
+{
+	static const char dag[] = "dag t\nconst x: f32[%d,256]\nin i: i64[16]\ny: f32[16,256] = gather(x, i)\nout y\n";
+	Arena *a = arena_new();
+	Target target = cpu(1);
+	const Task *small = task_of(a, arena_printf(a, dag, 1000)), *large = task_of(a, arena_printf(a, dag, 1000000));
+	for (const char *const *t = (const char *const[]){ "", "split n 8\nvectorize n.i\n", NULL }; *t != NULL; t++) {
+		double few = estimate(a, small, &target, *t), many = estimate(a, large, &target, *t);
+		ck_assert_msg(many < 1.01 * few, "%g and %g ns", few, many);
+	}
+	ck_assert_int_eq(roof_floor_ns(small, &target), roof_floor_ns(large, &target));
+	arena_free(a);
+}
+END_TEST
+
 /* What stands in a sub Fn costs what it costs elsewhere. */
 START_TEST(estimates_see_through_calls)
 {
@@ -317,6 +333,7 @@ int main(void)
 	TCase *tc = tcase_create("cost_model");
 	tcase_add_loop_test(tc, what_is_plainly_better_ranks_first, 0, LEN(order));
 	tcase_add_test(tc, rows_at_computed_places_are_vectors);
+	tcase_add_test(tc, looked_up_rows_are_cold_alone);
 	tcase_add_test(tc, estimates_see_through_calls);
 	tcase_add_test(tc, floors_are_below_all_times);
 	tcase_add_loop_test(tc, cost_models_are_opened_by_name, 0, LEN(names));

@@ -206,6 +206,13 @@ static const struct {
 	{ "in x: f32[2,10]\ny = softmax(x)\n", "softmax 2x10", 100, 160 },
 	{ "in x: f32[2,10]\nin z: f32[2,10]\ns = add(x, z)\ny = relu(s)\n", "add 2x10 +relu", 40, 240 },
 	{ "in x: f32[2,10]\ny = reshape(x) shape=[20]\n", "reshape 20", 0, 160 },
+	/* What is not read does not count. */
+	{ "const x: f32[1000,8]\nin i: i64[3]\ny = gather(x, i)\n", "gather 3x8", 0, 4.0 * (24 + 24) + 24 },
+	{ "in x: f32[100,8]\na = relu(x)\ny = slice(a) starts=[2,0] steps=[1,1] sizes=[5,8]\n",
+		"relu 100x8 +slice", 800, 320 },
+	{ "in x: f32[100,8]\na = relu(x)\nb = reduce_sum(a) axes=[0] keep=1\n"
+	  "c = slice(a) starts=[2,0] steps=[1,1] sizes=[5,8]\ny = add(b, c)\n",
+		"relu+reduce_sum 100x8 +slice+add", 800 + 800 + 40, 4.0 * (800 + 40) },
 };
 
 START_TEST(labels_and_costs)
