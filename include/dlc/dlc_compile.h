@@ -6,8 +6,8 @@
 #error "include dlc/dlc.h"
 #endif
 
-/* How a task came by its schedule; as evidence the order is exact, stale, near, model, default. */
-typedef enum DlcHit { DLC_EXACT, DLC_NEAR, DLC_STALE, DLC_MODEL, DLC_DEFAULT, DLC_HITS } DlcHit;
+/* How a task came by its schedule; as evidence the order is exact, stale, near, model, default. New kinds come last. */
+typedef enum DlcHit { DLC_EXACT, DLC_NEAR, DLC_STALE, DLC_DEFAULT, DLC_MODEL, DLC_HITS } DlcHit;
 DLC_API const char *dlc_hit_name(DlcHit h); /* "exact" */
 
 /*
@@ -68,8 +68,9 @@ typedef struct DlcBundleCode {
 
 typedef struct DlcBundleInfo {
 	const char *target; /* "cpu:znver5 t1" */
-	int hits[DLC_HITS];
+	int hits[DLC_DEFAULT + 1]; /* how many tasks have each kind; those of DLC_MODEL are in `hits_model` */
 	int ntask;
+	int hits_model;
 	const DlcChoice *task;
 	double estimated_ms;
 	int64_t workspace_bytes, live_bytes;

@@ -22,8 +22,8 @@ struct DlcBundle {
 HIT(EXACT);
 HIT(NEAR);
 HIT(STALE);
-HIT(MODEL);
 HIT(DEFAULT);
+HIT(MODEL);
 _Static_assert((int)DLC_HITS == (int)HIT_COUNT, "all hit classes");
 
 const char *dlc_hit_name(DlcHit h)
@@ -161,8 +161,9 @@ static bool describe(DlcBundle *b)
 	DlcChoice *task = arena_array(b->arena, DlcChoice, c->partition->ntask + 1);
 	*i = (DlcBundleInfo){ .target = b->target_text, .ntask = c->partition->ntask, .task = task,
 		.estimated_ms = c->estimated_ms, .workspace_bytes = c->workspace_bytes, .live_bytes = c->live_bytes };
-	for (int h = 0; h < HIT_COUNT; h++)
+	for (int h = 0; h <= HIT_DEFAULT; h++)
 		i->hits[h] = c->hits[h];
+	i->hits_model = c->hits[HIT_MODEL];
 	for (int k = 0; k < i->ntask; k++) {
 		const TaskPlan *p = &c->task[k];
 		double over = p->estimated_ms - roof_ns(p->task, &machine) / 1e6;

@@ -63,6 +63,14 @@ static void print_next(const Args *args, const DlcBundleInfo *c)
 	printf("  (~%d s)", named * SECONDS);
 }
 
+/* Kinds of hits as they are shown: as evidence, the stronger first, but near before stale. */
+static const DlcHit shown_hits[] = { DLC_EXACT, DLC_NEAR, DLC_STALE, DLC_MODEL, DLC_DEFAULT };
+
+static int count_hits(const DlcBundleInfo *c, DlcHit h)
+{
+	return h == DLC_MODEL ? c->hits_model : c->hits[h];
+}
+
 static void print_explain(const Args *args, const DlcBundleInfo *c)
 {
 	printf("%-9s%-38s%3s  %-9s%-34s%9s  %s\n", "task", "op", "x", "source", "why", "ms", "could save");
@@ -71,8 +79,8 @@ static void print_explain(const Args *args, const DlcBundleInfo *c)
 		printf("%.7s  %-38.38s%3d  %-9s%-34.34s%9.3f  %10.3f\n", p->task.id, p->task.label, p->task.weight,
 			dlc_hit_name(p->hit), p->why, p->estimated_ms, p->could_save_ms);
 	}
-	for (int h = 0; h < DLC_HITS; h++)
-		printf("%s%s %d", h > 0 ? ", " : "", dlc_hit_name((DlcHit)h), c->hits[h]);
+	for (int k = 0; k < DLC_HITS; k++)
+		printf("%s%s %d", k > 0 ? ", " : "", dlc_hit_name(shown_hits[k]), count_hits(c, shown_hits[k]));
 	printf("; estimated %.3f ms", c->estimated_ms);
 	print_next(args, c);
 	printf("\n");
@@ -173,8 +181,8 @@ static void print_json(Arena *a, const DlcBundleInfo *c, const PrecisionError *e
 	json_set(a, v, "target", json_new_text(a, c->target));
 	json_set(a, v, "tasks", json_new_int(a, c->ntask));
 	Json *hits = json_set(a, v, "hits", json_new(a, JV_OBJECT));
-	for (int h = 0; h < DLC_HITS; h++)
-		json_set(a, hits, dlc_hit_name((DlcHit)h), json_new_int(a, c->hits[h]));
+	for (int k = 0; k < DLC_HITS; k++)
+		json_set(a, hits, dlc_hit_name(shown_hits[k]), json_new_int(a, count_hits(c, shown_hits[k])));
 	json_set(a, v, "estimated_ms", json_new_real(a, c->estimated_ms));
 	json_set(a, v, "bytes", json_new_int(a, (int64_t)bytes));
 	json_set(a, v, "workspace_bytes", json_new_int(a, c->workspace_bytes));

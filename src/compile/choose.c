@@ -20,7 +20,7 @@
 #include <assert.h>
 #include <string.h>
 
-static const char *const names[HIT_COUNT] = { "exact", "near", "stale", "model", "default" };
+static const char *const names[HIT_COUNT] = { "exact", "near", "stale", "default", "model" };
 
 const char *hit_name(HitClass h)
 {

@@ -5,6 +5,7 @@
 
 #include "base/guard.h"
 
+#include <stddef.h>
 #include <string.h>
 
 static int index_of(const char *const *list, int n, const char *name)
@@ -14,6 +15,29 @@ static int index_of(const char *const *list, int n, const char *name)
 		i++;
 	return i < n ? i : -1;
 }
+
+/* What programs of libdlc.so.1 were built with: the numbers of hits, and where DlcBundleInfo has its fields. */
+START_TEST(old_programs_read_what_they_read)
+{
+	static const struct {
+		DlcHit hit;
+		const char *name;
+	} hits[] = { { 0, "exact" }, { 1, "near" }, { 2, "stale" }, { 3, "default" }, { 4, "model" } };
+	typedef struct OldInfo {
+		const char *target;
+		int hits[4];
+		int ntask;
+		const DlcChoice *task;
+		double estimated_ms;
+	} OldInfo;
+	for (int k = 0; k < LEN(hits); k++)
+		ck_assert_str_eq(dlc_hit_name(hits[k].hit), hits[k].name);
+	ck_assert_uint_eq(offsetof(DlcBundleInfo, hits), offsetof(OldInfo, hits));
+	ck_assert_uint_eq(offsetof(DlcBundleInfo, ntask), offsetof(OldInfo, ntask));
+	ck_assert_uint_eq(offsetof(DlcBundleInfo, task), offsetof(OldInfo, task));
+	ck_assert_uint_eq(offsetof(DlcBundleInfo, estimated_ms), offsetof(OldInfo, estimated_ms));
+}
+END_TEST
 
 START_TEST(a_session_says_what_it_has)
 {
@@ -150,6 +174,7 @@ int main(void)
 {
 	TCase *tc = tcase_create("info");
 	tcase_set_timeout(tc, 60);
+	tcase_add_test(tc, old_programs_read_what_they_read);
 	tcase_add_test(tc, a_session_says_what_it_has);
 	tcase_add_test(tc, a_target_is_described);
 	tcase_add_test(tc, devices_are_described);
