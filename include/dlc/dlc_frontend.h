@@ -22,6 +22,7 @@ typedef struct DlcModelFile {
 	size_t size;
 	const char *weights; /* the file of DlcLoadOptions.weights; NULL: none */
 	const char *signature; /* the entry point of DlcLoadOptions.signature; NULL: the usual one */
+	const char *tags; /* DlcLoadOptions.tags, "serve,tpu"; NULL: none */
 } DlcModelFile;
 
 typedef struct DlcFrontend {

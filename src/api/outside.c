@@ -33,7 +33,7 @@ static Dag *load(Arena *a, const char *path, Bytes file, const ModelArgs *args, 
 {
 	const Outside *o = arg;
 	const char *slash = strrchr(path, '/');
-	const DlcModelFile model = { path, file.at, file.n, args->weights, args->signature };
+	const DlcModelFile model = { path, file.at, file.n, args->weights, args->signature, args->tags };
 	DlcBuilder *b = builder_new(o->session, a, slash != NULL ? slash + 1 : path, SEED, args);
 	b->name = path;
 	if (o->row->load(b, &model) != 0)

@@ -89,6 +89,17 @@ def objects_that_are_none(toy, net):
         "empty.so", "const DlcFrontend dlc_frontend = { DLC_FRONTEND_ABI, \"x\", 0, 0 };\n"))
     refused("net.toy: front end silent refuses it without saying why", 1, net, "--frontend=" + bad(
         "silent.so", YES, NO, "const DlcFrontend dlc_frontend = { DLC_FRONTEND_ABI, \"silent\", yes, no };\n"))
+    says = """#include <stdio.h>
+static int says(DlcBuilder *b, const DlcModelFile *f)
+{
+    char s[99];
+    snprintf(s, sizeof s, "is told %s and %s", f->signature, f->tags);
+    dlc_builder_refuse(b, DLC_FAULT_INPUT, s);
+    return 1;
+}
+const DlcFrontend dlc_frontend = { DLC_FRONTEND_ABI, "told", yes, says };
+"""
+    refused("is told f and a,b", 1, net, "--signature=f", "--tags=a,b", "--frontend=" + bad("told.so", YES, says))
     refused("no value is an output", 1, net, "--frontend=" + bad(
         "idle.so", YES, NO.replace("return 1", "return 0"),
         "const DlcFrontend dlc_frontend = { DLC_FRONTEND_ABI, \"idle\", yes, no };\n"))
