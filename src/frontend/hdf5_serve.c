@@ -53,31 +53,6 @@ static uint64_t number_at(const unsigned char *at, int bytes)
 }
 
 /*
- * Collections of texts are checked here, since libhdf5 1.10 reads beyond them when a size is damaged, and stays at
- * one that is 0: "GCOL", version 1, the size of all, then objects of index[2], count[2], nothing[4], size[8] and data,
- * padded to 8 bytes. Index 0 is what is free, whose size is that of all.
- */
-static bool heaps_are_sound(Bytes file)
-{
-	const unsigned char *at = file.at, *end = file.at + file.n, *next;
-	while ((next = memmem(at, (size_t)(end - at), "GCOL\1", 5)) != NULL) {
-		at = next + 5;
-		uint64_t room = (uint64_t)(end - next), all = room < 16 ? 0 : number_at(next + 8, 8), used = 16;
-		if (all < 16 || all > room)
-			return false;
-		while (all - used >= 16) {
-			uint64_t size = number_at(next + used + 8, 8), index = number_at(next + used, 2);
-			if (index == 0 ? size < 16 || size > all - used : size > all - used - 16)
-				return false;
-			used += index == 0 ? size : 16 + (size + 7) / 8 * 8;
-			if (used > all)
-				return false;
-		}
-	}
-	return true;
-}
-
-/*
  * libhdf5 would copy the image twice. It reads only, so these give it the bytes themselves; `file` is the Bytes.
  */
 static void *image_malloc(size_t size, H5FD_file_image_op_t op, void *file)
@@ -121,8 +96,6 @@ static hid_t open_image(Bytes *file)
 		leave_file, file };
 	lib.H5Eset_auto2(H5E_DEFAULT, NULL, NULL); /* messages are ours */
 	lib.H5PLset_loading_state(0);              /* no code from folders of plug-ins */
-	if (!heaps_are_sound(*file))
-		return -1;
 	hid_t access = lib.H5open() < 0 ? -1 : lib.H5Pcreate(*lib.H5P_CLS_FILE_ACCESS_ID_g), out = -1;
 	if (access >= 0 && lib.H5Pset_fapl_core(access, 1, 0) >= 0 &&
 		lib.H5Pset_file_image_callbacks(access, &as_it_is) >= 0 &&
@@ -285,11 +258,34 @@ static herr_t keep_bytes(hid_t from, hid_t to, H5T_cdata_t *c, size_t n, size_t 
 	return c->command != H5T_CONV_CONV || lib.H5Tget_size(from) == REFERENCE ? 0 : -1;
 }
 
-/* Of an object in the collection at an address; UINT64_MAX: there is none. All collections are sound. */
-static uint64_t object_size(Bytes file, uint64_t address, uint64_t index)
+/*
+ * The collection of texts at an address is checked before libhdf5 1.10 follows a reference to it, since that reads
+ * beyond one whose size is damaged, and stays at one that is 0: "GCOL", version 1, the size of all, then objects of
+ * index[2], count[2], nothing[4], size[8] and data, padded to 8 bytes. Index 0 is what is free, whose size is that of
+ * all. These bytes at other places are data like any.
+ */
+static bool collection_is_sound(Bytes file, uint64_t address)
 {
 	if (address > file.n || file.n - address < 16 || memcmp(file.at + address, "GCOL\1", 5) != 0)
-		return UINT64_MAX;
+		return false;
+	const unsigned char *at = file.at + address;
+	uint64_t all = number_at(at + 8, 8), used = 16;
+	if (all < 16 || all > file.n - address)
+		return false;
+	while (all - used >= 16) {
+		uint64_t size = number_at(at + used + 8, 8), index = number_at(at + used, 2);
+		if (index == 0 ? size < 16 || size > all - used : size > all - used - 16)
+			return false;
+		used += index == 0 ? size : 16 + (size + 7) / 8 * 8;
+		if (used > all)
+			return false;
+	}
+	return true;
+}
+
+/* Of an object in the collection at an address, which is sound; UINT64_MAX: there is none. */
+static uint64_t object_size(Bytes file, uint64_t address, uint64_t index)
+{
 	const unsigned char *at = file.at + address;
 	uint64_t all = number_at(at + 8, 8), used = 16;
 	while (all - used >= 16 && number_at(at + used, 2) != 0) {
@@ -305,7 +301,7 @@ static bool references_are_sound(const Server *s, hid_t attr, hid_t type, size_t
 {
 	unsigned char *raw = arena_alloc(s->arena, REFERENCE * many + 1);
 	hid_t bytes = lib.H5Tcreate(H5T_OPAQUE, REFERENCE);
-	uint64_t all = 0;
+	uint64_t all = 0, sound = 0;
 	bool ok = bytes >= 0 && lib.H5Tregister(H5T_PERS_SOFT, "references", type, bytes, keep_bytes) >= 0;
 	ok = ok && lib.H5Aread(attr, bytes, raw) >= 0;
 	lib.H5Tunregister(H5T_PERS_SOFT, "references", -1, -1, keep_bytes);
@@ -316,7 +312,9 @@ static bool references_are_sound(const Server *s, hid_t attr, hid_t type, size_t
 		if (address == 0) /* no text */
 			continue;
 		all += length;
-		ok = length == object_size(s->file, address, number_at(at + 12, 4)) && all <= s->file.n;
+		ok = address == sound || collection_is_sound(s->file, address);
+		sound = address;
+		ok = ok && length == object_size(s->file, address, number_at(at + 12, 4)) && all <= s->file.n;
 	}
 	return ok;
 }
