@@ -45,7 +45,7 @@ START_TEST(models_are_refused)
 }
 END_TEST
 
-/* Names are kept, or made where a file has none or the same twice; a batch that is open is given. */
+/* Names are kept, or made where a file has none or the same twice, also where it lists a result again. */
 START_TEST(names_of_tensors)
 {
 	Arena *a = arena_new();
@@ -59,6 +59,12 @@ START_TEST(names_of_tensors)
 	ck_assert_str_eq(d->value.at[d->input.at[0]].name, "aa");
 	ck_assert_str_eq(d->value.at[d->input.at[1]].name, "aa_1");
 	ck_assert_str_eq(d->value.at[d->output.at[0]].name, "cc");
+	d = load_lite(a, "in x f32 2\nNEG x -> y\nABS x -> y_1\nout y\nout y_1\nout y\nout y", &err);
+	ck_assert_msg(d != NULL, "%s", err.text);
+	static const char *const results[] = { "y", "y_1", "y_2", "y_3" };
+	ck_assert_int_eq((int)d->output.n, LEN(results));
+	for (size_t k = 0; k < d->output.n; k++)
+		ck_assert_str_eq(d->value.at[d->output.at[k]].name, results[k]);
 	arena_free(a);
 }
 END_TEST
