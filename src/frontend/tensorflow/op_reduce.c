@@ -236,7 +236,7 @@ static void import_dense_bincount(Visit *v)
 	import_counts(v, true);
 }
 
-/* How many boundaries are at most x. */
+/* How many boundaries are at most x. They are f32; the kernel compares them with f64 in f64, with integers in f32. */
 static void import_bucketize(Visit *v)
 {
 	int n, x = tf_value(v, 0), rank = node_val(v, x)->shape.rank;
@@ -248,8 +248,10 @@ static void import_bucketize(Visit *v)
 		return;
 	Shape s = node_val(v, x)->shape;
 	s.dim[s.rank++] = 1;
+	DType type = dtype_eq(node_val(v, x)->type, F64) ? F64 : F32;
 	int limits = node_const(v, F32, shape_of(1, &count), arena_copy(v->im->arena, at, sizeof *at * (size_t)count));
-	int above = node_call2(v, OP_less_equal, limits, node_reshape(v, node_cast(v, x, F32), s));
+	limits = node_cast(v, limits, type);
+	int above = node_call2(v, OP_less_equal, limits, node_reshape(v, node_cast(v, x, type), s));
 	node_set(v, 0, node_reduce(v, OP_reduce_sum, node_cast(v, above, I32), &axis, 1, false));
 }
 
