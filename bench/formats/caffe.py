@@ -200,6 +200,9 @@ def compare(dlc, text):
         write_model(f"{tmp}/net.caffemodel", make_weights(net, shapes))
         rng, args = np.random.default_rng(2), []
         x = {k: rng.uniform(-1, 1, v).astype(np.float32) for k, v in inputs.items()}
+        if "r" in x:  # regions: the number of an image and two corners
+            corners = [[1, 2, 9, 11], [0, 0, 15, 17], [6, 4, 8, 5], [3, 9, 14, 16], [2, 2, 2, 2]]
+            x["r"] = np.array([[k % 2, *c] for k, c in enumerate(corners)], np.float32)
         for k, v in x.items():
             np.save(f"{tmp}/{k}.npy", v)
             args.append(f"--input={k}={tmp}/{k}.npy")
@@ -278,6 +281,14 @@ NETS = {
     "slice": "layer { name: 'l' type: 'Slice' bottom: 'data' top: 'l' top: 'm' slice_param { slice_point: 2 } }",
     "crop": "layer { name: 'p' type: 'Pooling' bottom: 'data' top: 'p' pooling_param { kernel_size: 3 } }\n"
             "layer { name: 'l' type: 'Crop' bottom: 'data' bottom: 'p' top: 'l' crop_param { axis: 2 offset: 1 } }",
+    "roi pooling": "input: 'r' input_shape { dim: 5 dim: 5 }\n"
+                   "layer { name: 'l' type: 'ROIPooling' bottom: 'data' bottom: 'r' top: 'l' "
+                   "roi_pooling_param { pooled_h: 2 pooled_w: 3 spatial_scale: 0.5 } }",
+    "psroi pooling": "input: 'r' input_shape { dim: 5 dim: 5 }\n"
+                     "layer { name: 'c' type: 'Convolution' bottom: 'data' top: 'c' convolution_param { "
+                     "num_output: 8 kernel_size: 1 } }\n"
+                     "layer { name: 'l' type: 'PSROIPooling' bottom: 'c' bottom: 'r' top: 'l' "
+                     "psroi_pooling_param { output_dim: 2 group_size: 2 spatial_scale: 0.5 } }",
     "in place": "layer { name: 'b' type: 'BatchNorm' bottom: 'data' top: 'l' }\n"
                 "layer { name: 's' type: 'Scale' bottom: 'l' top: 'l' scale_param { bias_term: true } }\n"
                 "layer { name: 'r' type: 'ReLU' bottom: 'l' top: 'l' }",

@@ -11,7 +11,7 @@
 #include <string.h>
 
 static const NodeRow *const lists[] = { caffe_window_rows, caffe_weight_rows, caffe_math_rows, caffe_move_rows,
-	caffe_detect_rows, caffe_recurrent_rows, NULL };
+	caffe_detect_rows, caffe_recurrent_rows, caffe_fork_rows, NULL };
 
 static const NodeFormat format = { .name = "Caffe", .weight = "weights", .lists = lists, .loose = true };
 

@@ -50,6 +50,7 @@ extern const NodeRow caffe_math_rows[];
 extern const NodeRow caffe_move_rows[];
 extern const NodeRow caffe_detect_rows[];
 extern const NodeRow caffe_recurrent_rows[];
+extern const NodeRow caffe_fork_rows[];
 
 /* An axis of input k, `otherwise` if the attribute is not given. */
 int caffe_axis(Visit *v, const char *name, int64_t otherwise, int rank);

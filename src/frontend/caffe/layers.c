@@ -64,6 +64,19 @@ static bool is_training(const char *type)
 	return is_one_of(type, types);
 }
 
+/*
+ * What a layer computes. The layer of Python that py-faster-rcnn and R-FCN have is known by its names; no program of a
+ * file is ever run.
+ */
+static const char *operator_of(const CaffeLayer *l)
+{
+	const CaffePython *p = l->python_param;
+	bool known = p != NULL && strcmp(caffe_text(l->type), "Python") == 0 &&
+	             strcmp(caffe_text(p->module), "rpn.proposal_layer") == 0 &&
+	             strcmp(caffe_text(p->layer), "ProposalLayer") == 0;
+	return known ? "Proposal" : caffe_text(l->type);
+}
+
 /* ---- attributes */
 
 /* The value of a member as an attribute; false: a kind that is none. */
@@ -79,6 +92,11 @@ static bool as_attr(const WireField *f, const void *member, NodeAttr *out)
 			memcpy(&out->floats, member, sizeof out->floats);
 		else
 			out->f = import_number(F32, member);
+	} else if (f->kind == WIRE_TEXT && !f->many) {
+		const char *text;
+		memcpy(&text, member, sizeof text);
+		out->kind = NODE_TEXT;
+		out->text = (Bytes){ (const unsigned char *)text, strlen(text) };
 	} else if (f->message == &CaffeShape_message && !f->many) {
 		const CaffeShape *s;
 		memcpy(&s, member, sizeof s);
@@ -268,7 +286,7 @@ static bool add_layer(Walk *w, const CaffeLayer *l)
 			return false;
 	}
 	NodeDef n = { .name = caffe_text(l->name),
-		.op = caffe_text(l->type),
+		.op = operator_of(l),
 		.domain = "",
 		.in = in,
 		.nin = l->bottom.n,

@@ -121,6 +121,54 @@ static void import_deconvolution(Visit *v)
 	node_set(v, 0, node_conv_transpose(v, f.x, w, filter_bias(v, &f), &f.win, none, f.groups));
 }
 
+/* The elements of each window as channels. */
+static void import_im2col(Visit *v)
+{
+	enum { MOST_TAPS = 1 << 12 };
+	const Item *it = node_need(v, 0);
+	Windows w = windows_over(v, &it->shape);
+	int64_t pad[MOST_SPATIAL] = { 0 }, pads[2 * DAG_MAX_RANK] = { 0 };
+	Shape in = it->shape, one = in;
+	if (!read_places(v, "kernel_size", "kernel_h", "kernel_w", w.n, 1, 1, w.kernel) && node_ok(v))
+		node_fail(v, ERR_INPUT, "it has no kernel_size");
+	read_places(v, "stride", "stride_h", "stride_w", w.n, 1, 1, w.stride);
+	read_places(v, "pad", "pad_h", "pad_w", w.n, 0, 0, pad);
+	node_attr_list(v, "dilation", w.n, 1, 1, w.dilation);
+	node_attr_flag(v, "force_nd_im2col", false); /* chooses a program */
+	if (node_ok(v) && node_axis(v, node_attr_int(v, "axis", 1), in.rank) != 1)
+		node_fail(v, ERR_UNSUPPORTED, "its axis must be 1");
+	int64_t taps = 1;
+	for (int k = 0; k < w.n && node_ok(v); k++) {
+		pads[2 + k] = pads[in.rank + 2 + k] = pad[k];
+		int64_t room = in.dim[2 + k] + 2 * pad[k] - (w.kernel[k] - 1) * w.dilation[k] - 1;
+		if (room < 0)
+			node_fail(v, ERR_TYPE, "its window is larger than its input");
+		one.dim[2 + k] = room / w.stride[k] + 1;
+		if (node_ok(v) && (taps *= w.kernel[k] <= MOST_TAPS ? w.kernel[k] : MOST_TAPS + 1) > MOST_TAPS)
+			node_fail(v, ERR_UNSUPPORTED, "its window has more than %d elements", MOST_TAPS);
+	}
+	if (!node_ok(v))
+		return;
+	Attr border = attr_ints("pads", pads, 2 * in.rank);
+	int x = node_value(v, 0), *part = arena_array(v->im->arena, int, taps);
+	x = node_call(v, OP_pad, &x, 1, &border, 1);
+	Shape apart = { .rank = 3, .dim = { in.dim[0], in.dim[1], shape_product(&one, 2, one.rank) } };
+	int64_t start[DAG_MAX_RANK] = { 0 }, step[DAG_MAX_RANK] = { 1, 1 };
+	for (int64_t t = 0; t < taps && node_ok(v); t++) {
+		int64_t rest = t;
+		for (int k = w.n - 1; k >= 0; k--) {
+			start[2 + k] = rest % w.kernel[k] * w.dilation[k];
+			step[2 + k] = w.stride[k];
+			rest /= w.kernel[k];
+		}
+		Attr cut[] = { attr_ints("starts", start, in.rank), attr_ints("steps", step, in.rank),
+			attr_ints("sizes", one.dim, in.rank) };
+		part[t] = node_reshape(v, node_call(v, OP_slice, &x, 1, cut, 3), apart);
+	}
+	one.dim[1] *= taps;
+	node_set(v, 0, node_ok(v) ? node_reshape(v, node_concat(v, part, (int)taps, 2), one) : DAG_NONE);
+}
+
 /* ---- poolings */
 
 /*
@@ -259,6 +307,7 @@ const NodeRow caffe_window_rows[] = {
 	{ "ConvolutionDepthwise", 0, "", import_depthwise },
 	{ "DepthwiseConvolution", 0, "", import_depthwise },
 	{ "Deconvolution", 0, "", import_deconvolution },
+	{ "Im2col", 0, "num_output bias_term group", import_im2col },
 	{ "Pooling", 0, "", import_pooling },
 	{ "SPP", 0, "", import_spp },
 	{ "LRN", 0, "", import_lrn },

@@ -4,6 +4,7 @@
  */
 #include "frontend/darknet/darknet.h"
 
+#include "frontend/node/channels.h"
 #include "frontend/node/compose.h"
 
 #include <string.h>
@@ -214,28 +215,14 @@ static void import_detection(Visit *v)
 	node_set(v, 0, node_concat(v, part, 2, 1));
 }
 
-/*
- * Pixels become channels. [reorg] reads [C,H,W] as [C/s^2,H*s,W*s] and takes from there, so channels mix; [reorg3d]
- * takes from what it is given.
- */
+/* Pixels become channels; [reorg3d] takes them from where they are. */
 static void reorganise(Visit *v, bool mixed)
 {
 	int64_t s = node_attr_int(v, "stride", 1);
 	bool reverse = node_attr_flag(v, "reverse", false), flat = node_attr_flag(v, "flatten", false);
 	if (reverse || flat || node_attr_int(v, "extra", 0) != 0)
 		node_fail(v, ERR_UNSUPPORTED, "its options reverse, flatten and extra are not supported");
-	int x = darknet_image(v, 0);
-	Shape in = node_val(v, x)->shape;
-	int64_t c = in.dim[1], h = in.dim[2], w = in.dim[3];
-	if (node_ok(v) && (s < 1 || s > 4096 || h % s != 0 || w % s != 0 || (mixed && c % (s * s) != 0)))
-		node_fail(v, ERR_TYPE, "a stride of %lld does not divide %lld channels of %lldx%lld places", (long long)s,
-			(long long)c, (long long)h, (long long)w);
-	if (!node_ok(v))
-		return;
-	int64_t few = mixed ? c / (s * s) : c, high = mixed ? h : h / s, wide = mixed ? w : w / s;
-	x = node_view(v, x, 6, (int64_t[]){ in.dim[0], few, high, s, wide, s });
-	x = node_transpose(v, x, (int64_t[]){ 0, 3, 5, 1, 2, 4 });
-	node_set(v, 0, node_view(v, x, 4, (int64_t[]){ in.dim[0], c * s * s, h / s, w / s }));
+	node_set(v, 0, node_reorg(v, darknet_image(v, 0), s, mixed, false));
 }
 
 static void import_reorg(Visit *v)

@@ -156,3 +156,25 @@ int node_axis_call(Visit *v, int op, const int *in, int nin, int axis, const Att
 	int y = node_call(v, op, with, nin, attr, 1 + nmore);
 	return any ? node_to_last(v, y) : y;
 }
+
+int node_reorg(Visit *v, int x, int64_t s, bool mixed, bool back)
+{
+	Shape in = node_val(v, x)->shape;
+	if (node_ok(v) && in.rank != 4)
+		node_fail(v, ERR_TYPE, "its input has %d dimensions, but must have 4", in.rank);
+	int64_t c = in.dim[1], h = in.dim[2], w = in.dim[3];
+	if (node_ok(v) && (s < 1 || s > 4096 || (!back && (h % s != 0 || w % s != 0)) || (mixed && c % (s * s) != 0)))
+		node_fail(v, ERR_TYPE, "a stride of %lld does not divide %lld channels of %lldx%lld places", (long long)s,
+			(long long)c, (long long)h, (long long)w);
+	if (!node_ok(v))
+		return DAG_NONE;
+	int64_t few = mixed ? c / (s * s) : c, high = mixed ? h : h / s, wide = mixed ? w : w / s;
+	if (back) {
+		x = node_view(v, x, 6, (int64_t[]){ in.dim[0], s, s, few, h, w });
+		x = node_transpose(v, x, (int64_t[]){ 0, 3, 4, 1, 5, 2 });
+		return node_view(v, x, 4, (int64_t[]){ in.dim[0], few, h * s, w * s });
+	}
+	x = node_view(v, x, 6, (int64_t[]){ in.dim[0], few, high, s, wide, s });
+	x = node_transpose(v, x, (int64_t[]){ 0, 3, 5, 1, 2, 4 });
+	return node_view(v, x, 4, (int64_t[]){ in.dim[0], c * s * s, h / s, w / s });
+}

@@ -28,5 +28,10 @@ int node_along(Visit *v, int op, int x, Attr *attr, int nattr);
 int node_reduce(Visit *v, int op, int x, const int64_t *axes, int n, bool keep);
 /* A call with an attribute `axis`, of an operator that keeps the number of dimensions. */
 int node_axis_call(Visit *v, int op, const int *in, int nin, int axis, const Attr *more, int nmore);
+/*
+ * Pixels of [N,C,H,W] become channels, s * s of each. `mixed`: as DarkNet's reorg, which reads [C,H,W] as
+ * [C/s^2,H*s,W*s] and takes from there; `back`: what undoes that.
+ */
+int node_reorg(Visit *v, int x, int64_t s, bool mixed, bool back);
 
 #endif

@@ -140,3 +140,64 @@ int node_roi_pool(Visit *v, int x, int rois, const RegionPool *p)
 	y = node_where(v, empty, node_number(v, type, 0), y);
 	return node_transpose(v, y, (int64_t[]){ 0, 3, 1, 2 });
 }
+
+/* ---- means of channels that belong to a bin */
+
+/* 1 where element w is in bin i of m along one axis, else 0: f32[count, m, n]. */
+static int membership(Visit *v, const RegionPool *p, int rois, int axis, int64_t n, int64_t m)
+{
+	double number[MOST_BINS + 1];
+	int edge[2], bound[2];
+	for (int i = 0; i <= m; i++)
+		number[i] = i;
+	for (int k = 0; k < 2; k++) {
+		edge[k] = round_away(v, node_slice(v, rois, 1, 1 + axis + 2 * k, 1));
+		edge[k] = node_with_number(v, OP_mul, node_with_number(v, OP_add, edge[k], k), p->scale);
+	}
+	int size = node_with_number(v, OP_maximum, node_call2(v, OP_sub, edge[1], edge[0]), 0.1);
+	size = node_with_number(v, OP_div, size, (double)m);
+	int place = node_cast(v, node_count(v, n, 2, 3), F32);
+	for (int k = 0; k < 2; k++) {
+		int at = node_call2(v, OP_mul, size, node_numbers(v, F32, number + k, m, 2));
+		at = node_call1(v, k == 0 ? OP_floor : OP_ceil, node_call2(v, OP_add, at, edge[0]));
+		bound[k] = node_view(v, at, 3, (int64_t[]){ node_val(v, rois)->shape.dim[0], m, 1 });
+	}
+	int in = node_call2(v, OP_bit_and, node_call2(v, OP_less_equal, bound[0], place),
+		node_call2(v, OP_less, place, bound[1]));
+	return node_cast(v, in, F32);
+}
+
+static int sum_last(Visit *v, int x)
+{
+	Attr last[] = { attr_ints("axes", (int64_t[]){ 2 }, 1), attr_int("keep", 0) };
+	return node_call(v, OP_reduce_sum, &x, 1, last, 2);
+}
+
+/* Bins are products of rows and columns, so their sums are two products of matrices. */
+int node_psroi_pool(Visit *v, int x, int rois, const RegionPool *p)
+{
+	Shape s = node_val(v, x)->shape, r = node_val(v, rois)->shape;
+	int64_t n = p->height, count = r.dim[0];
+	if (node_ok(v) && (n < 1 || n > MOST_BINS || n != p->width))
+		node_fail(v, ERR_INPUT, "its bins are %lldx%lld, but must be a square", (long long)n, (long long)p->width);
+	if (node_ok(v) && (s.rank != 4 || r.rank != 2 || r.dim[1] != 5 || !dtype_eq(node_val(v, x)->type, F32) ||
+						  s.dim[0] < 1 || s.dim[1] % (n * n) != 0 || s.dim[2] < 1 || s.dim[3] < 1))
+		node_fail(v, ERR_TYPE,
+			"its regions are not rows of 5 numbers, or its input is no image of floats with channels for %lld bins",
+			(long long)(n * n));
+	if (!node_ok(v))
+		return DAG_NONE;
+	rois = node_cast(v, rois, F32);
+	int across = membership(v, p, rois, 0, s.dim[3], n), down = membership(v, p, rois, 1, s.dim[2], n);
+	int which = node_view(v, node_slice(v, rois, 1, 0, 1), 4, (int64_t[]){ count, 1, 1, 1 });
+	int image = node_cast(v, node_count(v, s.dim[0], 2, 4), F32);
+	int rows = node_view(v, down, 4, (int64_t[]){ count, n, 1, s.dim[2] });
+	rows = node_call2(v, OP_mul, rows, node_cast(v, node_call2(v, OP_equal, which, image), F32));
+	x = node_view(v, x, 6, (int64_t[]){ s.dim[0], s.dim[1] / n / n, n, n, s.dim[2], s.dim[3] });
+	int part[] = { x, across }, sums = node_einsum_of(v, "ncpqhw,rqw->rncpqh", part, 2), all[] = { sums, rows };
+	int y = node_einsum_of(v, "rncpqh,rpnh->rcpq", all, 2);
+	int wide = node_view(v, sum_last(v, across), 4, (int64_t[]){ count, 1, 1, n });
+	int high = node_view(v, sum_last(v, down), 4, (int64_t[]){ count, 1, n, 1 });
+	int area = node_with_number(v, OP_maximum, node_call2(v, OP_mul, wide, high), 1);
+	return node_call2(v, OP_div, y, area);
+}

@@ -11,5 +11,10 @@ typedef struct RegionPool {
 
 /* x [N,C,H,W], rois [count,5] (number of the image, left, top, right, bottom): [count,C,height,width]. */
 int node_roi_pool(Visit *v, int x, int rois, const RegionPool *p);
+/*
+ * The mean of each bin, of channels of its own: R-FCN's PSROIPooling. x [N,C * n * n,H,W], n = p->height = p->width:
+ * [count,C,n,n]. Edges of bins are not whole; a bin is the elements that it touches. 0 where it has none.
+ */
+int node_psroi_pool(Visit *v, int x, int rois, const RegionPool *p);
 
 #endif
