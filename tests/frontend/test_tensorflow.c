@@ -111,6 +111,30 @@ START_TEST(choices_behind_many_choices_are_refused)
 }
 END_TEST
 
+/* Each loop would be tried once for each loop in it. The outer ones come first, or last. */
+START_TEST(loops_nested_deep_are_refused)
+{
+	enum { DEEP = 1200 };
+	Arena *a = arena_new();
+	Err err = { 0 };
+	Text t = { .arena = a };
+	text_add(&t, "in x f32 2\nin p bool ()\n");
+	for (int k = 0; k < DEEP; k++) {
+		int i = _i == 0 ? k : DEEP - 1 - k;
+		const char *in = i == 0 ? "x" : arena_printf(a, "s%d:1", i - 1);
+		const char *next = i == DEEP - 1 ? arena_printf(a, "s%d:1", i) : arena_printf(a, "x%d", i + 1);
+		text_add(&t, "node Enter %s -> e%d frame_name=f%d\nnode Merge e%d,n%d -> m%d\n", in, i, i, i, i, i);
+		text_add(&t, "node LoopCond p -> c%d\nnode Switch m%d,c%d -> s%d\n", i, i, i, i);
+		text_add(&t, "node NextIteration %s -> n%d\n", next, i);
+		text_add(&t, "node Exit s%d -> x%d\n", i, i);
+	}
+	text_add(&t, "node Neg x0 -> y\n");
+	ck_assert(frontend_load_bytes(a, "graph.pb", graph_bytes(a, text_str(&t)), NULL, &err) == NULL);
+	ck_assert_msg(strstr(err.text, "its loops are nested more than 16 deep") != NULL, "%s", err.text);
+	arena_free(a);
+}
+END_TEST
+
 /* Cut and flipped bytes of all graphs: a Dag that checks, or one sentence. */
 START_TEST(damaged_graphs_are_refused)
 {
@@ -325,6 +349,7 @@ int main(void)
 	tcase_add_loop_test(tc, graphs_are_refused, 0, LEN(refused));
 	tcase_add_test(tc, loops_that_carry_much_are_refused);
 	tcase_add_test(tc, choices_behind_many_choices_are_refused);
+	tcase_add_loop_test(tc, loops_nested_deep_are_refused, 0, 2);
 	tcase_add_loop_test(tc, texts_are_read, 0, LEN(texts));
 	tcase_add_loop_test(tc, damaged_graphs_are_refused, 0, suite_count(40, 10, 400));
 	tcase_add_loop_test(tc, networks_give_tensorflows_results, 0, 2 * LEN(networks));

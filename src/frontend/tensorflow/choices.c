@@ -178,7 +178,7 @@ typedef struct Sides {
 static void mark_side(const Sides *s, const Decided *d, int input, unsigned char *marks, unsigned char mark)
 {
 	TfOps *o = s->o;
-	Walk w = walk_new(o);
+	Walk w = walk_new(o, o->all->arena);
 	bool *inside = arena_array(o->all->arena, bool, o->op.n + 1);
 	for (size_t k = 0; k < o->op.n; k++)
 		if (op_is(&o->op.at[k], "Switch") && o->op.at[k].in.n == 2 && s->by->of[k] == d->predicate) {
@@ -244,7 +244,7 @@ static bool is_closed(const Sides *s, int group, const unsigned char *marks)
 {
 	TfOps *o = s->o;
 	bool *member = arena_array(o->all->arena, bool, o->op.n + 1);
-	Walk w = walk_new(o);
+	Walk w = walk_new(o, o->all->arena);
 	for (size_t i = 0; i < s->list.n; i++)
 		if (s->list.at[i].group == group) {
 			int merge = s->list.at[i].merge;
@@ -402,7 +402,7 @@ bool tf_make_choices(TfOps *o, const TfRefs *root)
 	if (!any)
 		return true;
 	Predicates by = number_predicates(o);
-	Walk w = walk_new(o);
+	Walk w = walk_new(o, o->all->arena);
 	for (size_t k = 0; k < root->n; k++)
 		walk_from(&w, root->at[k]);
 	for (size_t k = 0; k < o->op.n; k++) { /* inside of loops, too */

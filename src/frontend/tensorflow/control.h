@@ -26,14 +26,15 @@ static inline TfRefs one_ref(TfOps *o, TfRef r)
 /* Ops behind some results, the ones that are read first; `stop` are not looked behind. */
 typedef struct Walk {
 	TfOps *o;
+	Arena *arena; /* of its lists */
 	unsigned char *state; /* 0 not met, 1 on the way, 2 done, 3 stop */
 	VEC(int) order;
 	VEC(int) stack;
 } Walk;
 
-static inline Walk walk_new(TfOps *o)
+static inline Walk walk_new(TfOps *o, Arena *a)
 {
-	return (Walk){ .o = o, .state = arena_alloc(o->all->arena, o->op.n + 1) };
+	return (Walk){ .o = o, .arena = a, .state = arena_alloc(a, o->op.n + 1) };
 }
 
 void walk_from(Walk *w, TfRef r);

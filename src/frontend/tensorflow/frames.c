@@ -6,13 +6,13 @@
 
 #include <string.h>
 
-enum { MOST_PASSES = 4, MOST_WORK = 1 << 27 /* Merges times Ops: each looks at all */ };
+enum { MOST_PASSES = 4, MOST_WORK = 1 << 27 /* Merges times Ops: each looks at all */, MOST_DEPTH = 16 };
 
 /* ---- what a value depends on */
 
 void walk_from(Walk *w, TfRef r)
 {
-	Arena *a = w->o->all->arena;
+	Arena *a = w->arena;
 	vec_push(a, &w->stack, r.op);
 	while (w->stack.n > 0) {
 		int k = w->stack.at[w->stack.n - 1];
@@ -37,7 +37,7 @@ void walk_from(Walk *w, TfRef r)
 bool *tf_behind(TfOps *o, const char *first, const char *stop)
 {
 	bool *behind = arena_array(o->all->arena, bool, o->op.n + 1);
-	Walk w = walk_new(o);
+	Walk w = walk_new(o, o->all->arena);
 	for (size_t k = 0; k < o->op.n; k++)
 		walk_from(&w, (TfRef){ (int)k, 0 });
 	for (int pass = 0; pass < MOST_PASSES; pass++) /* an Op may stand before the Merge that it reads around a loop */
@@ -114,13 +114,12 @@ static bool find_loop(TfOps *o, Found *f)
 
 /*
  * The Ops of a graph: those behind its results that depend on its inputs. What does not is computed outside, once, and
- * becomes `captured`. False: an inner loop is not made yet.
+ * becomes `captured`. False: an inner loop is not made yet. The lists are in the arena `a`.
  */
-static bool collect(
-	TfOps *o, const Found *f, const TfRefs *in, const TfRefs *results, const bool *own, void *list, TfRefs *captured)
+static bool collect(TfOps *o, Arena *a, const Found *f, const TfRefs *in, const TfRefs *results, const bool *own,
+	void *list, TfRefs *captured)
 {
-	Walk w = walk_new(o);
-	Arena *a = o->all->arena;
+	Walk w = walk_new(o, a);
 	bool *inside = arena_array(a, bool, o->op.n + 1);
 	VEC(int) *out = list;
 	for (size_t k = 0; k < in->n; k++)
@@ -159,15 +158,50 @@ static bool collect(
 	return true;
 }
 
+/* The Ops of both graphs. False: an inner loop is not made yet; such a try leaves nothing in the graph's arena. */
+static bool collect_both(TfOps *o, const Found *f, TfLoop *l, TfRefs *captured)
+{
+	Arena *a = o->all->arena, *own_lists = arena_new();
+	bool *own = arena_array(own_lists, bool, o->op.n + 1), *was = arena_array(own_lists, bool, o->op.n + 1);
+	VEC(int) cond = { 0 }, body = { 0 };
+	TfRefs tests = { 0 }, outside = { 0 };
+	for (size_t k = 0; k < f->enter.n; k++)
+		own[f->enter.at[k]] = true;
+	for (size_t k = 0; k < o->op.n; k++)
+		was[k] = o->op.at[k].inner;
+	vec_push(own_lists, &tests, l->test);
+	bool all = collect(o, own_lists, f, &l->cond_in, &tests, own, &cond, &outside) &&
+			   collect(o, own_lists, f, &l->body_in, &l->body_out, own, &body, &outside);
+	for (size_t k = 0; !all && k < o->op.n; k++)
+		o->op.at[k].inner = was[k];
+	for (size_t k = 0; all && k < cond.n; k++)
+		vec_push(a, &l->cond, cond.at[k]);
+	for (size_t k = 0; all && k < body.n; k++)
+		vec_push(a, &l->body, body.at[k]);
+	for (size_t k = 0; all && k < outside.n; k++)
+		vec_push(a, captured, outside.at[k]);
+	arena_free(own_lists);
+	return all;
+}
+
+/* One more than that of the loops among its Ops. */
+static int depth_of(const TfOps *o, const TfLoop *l)
+{
+	int depth = 0;
+	for (size_t k = 0; k < l->cond.n + l->body.n; k++) {
+		const TfOp *op = &o->op.at[k < l->cond.n ? l->cond.at[k] : l->body.at[k - l->cond.n]];
+		if (op->loop != NULL && op->loop->depth > depth)
+			depth = op->loop->depth;
+	}
+	return depth + 1;
+}
+
 /* Makes the While of a found loop. *later: it has an inner one, which comes first. */
 static bool make_loop(TfOps *o, Found *f, bool *later)
 {
 	Arena *a = o->all->arena;
 	TfLoop *l = arena_new_of(a, TfLoop);
-	TfRefs tests = { 0 }, in = { 0 }, captured = { 0 };
-	bool *own = arena_array(a, bool, o->op.n + 1);
-	for (size_t k = 0; k < f->enter.n; k++)
-		own[f->enter.at[k]] = true;
+	TfRefs in = { 0 }, captured = { 0 };
 	for (size_t k = 0; k < f->variable.n; k++) {
 		const Variable *v = &f->variable.at[k];
 		vec_push(a, &l->cond_in, ((TfRef){ v->merge, 0 }));
@@ -176,17 +210,12 @@ static bool make_loop(TfOps *o, Found *f, bool *later)
 		vec_push(a, &in, o->op.at[v->enter].in.at[0]);
 	}
 	l->test = o->op.at[f->test].in.at[0];
-	vec_push(a, &tests, l->test);
-	bool *was = arena_array(a, bool, o->op.n + 1);
-	for (size_t k = 0; k < o->op.n; k++)
-		was[k] = o->op.at[k].inner;
-	if (!collect(o, f, &l->cond_in, &tests, own, &l->cond, &captured) ||
-		!collect(o, f, &l->body_in, &l->body_out, own, &l->body, &captured)) {
-		for (size_t k = 0; k < o->op.n; k++)
-			o->op.at[k].inner = was[k];
-		*later = true;
+	*later = !collect_both(o, f, l, &captured);
+	if (*later)
 		return true;
-	}
+	l->depth = depth_of(o, l);
+	if (l->depth > MOST_DEPTH)
+		return tf_bad(o, ERR_UNSUPPORTED, "its loops are nested more than %d deep", MOST_DEPTH);
 	TfOp loop = { .name = names_give(o->names, arena_printf(a, "%s/loop", f->frame)),
 		.kind = "While",
 		.in = in,

@@ -47,6 +47,7 @@ typedef struct TfLoop {
 	VEC(int) cond, body;
 	TfRefs cond_in, body_in, body_out; /* an absent input has op -1 */
 	TfRef test;
+	int depth; /* loops in it, one in another, and itself */
 } TfLoop;
 
 /* A choice of version 1: the Ops of its true and its false side, and what they give. */
