@@ -415,6 +415,44 @@ START_TEST(control_is_refused)
 }
 END_TEST
 
+/* Neither takes memory that grows faster than the file. */
+static void many_branches(Made *m)
+{
+	add_layer(m, COPY, "x", "y", NULL);
+	condition(m, "c");
+	for (int k = 0; k < 20000; k++) {
+		Made *then = inner(m);
+		add_layer(m, COPY, "x", arena_printf(m->a, "b%d", k), NULL);
+		branch(m, "c", then, NULL);
+	}
+}
+
+/* Layers without names that write one blob. */
+static void many_in_place(Made *m)
+{
+	add_layer(m, COPY, "x", "y", NULL);
+	for (int k = 0; k < 5000; k++) {
+		CoremlLayer l = { 0 };
+		Text t = { .arena = m->a };
+		vec_push(m->a, &l.input, "y");
+		vec_push(m->a, &l.output, "y");
+		wire_write(&t, &CoremlLayer_message, &l);
+		put_varint(&t, COPY << 3 | 2);
+		put_varint(&t, 0);
+		vec_push(m->a, &m->net.layers, ((Bytes){ (const unsigned char *)text_str(&t), t.n }));
+	}
+}
+
+START_TEST(many_layers_take_little_memory)
+{
+	Arena *a = arena_new();
+	Err err = { 0 };
+	Dag *d = load(a, _i == 0 ? many_branches : many_in_place, &err);
+	ck_assert_msg(d != NULL, "%s", err.text);
+	arena_free(a);
+}
+END_TEST
+
 /* Flipped bytes: a Dag that checks, or one sentence. */
 START_TEST(damaged_networks_are_refused)
 {
@@ -445,6 +483,7 @@ int main(void)
 	tcase_set_timeout(tc, 60);
 	tcase_add_loop_test(tc, control_computes, 0, LEN(computed));
 	tcase_add_loop_test(tc, control_is_refused, 0, LEN(refused));
+	tcase_add_loop_test(tc, many_layers_take_little_memory, 0, 2);
 	tcase_add_loop_test(tc, damaged_networks_are_refused, 0, suite_count(40, 40, 2000));
 	return run_suite("coreml_control", tc);
 }

@@ -163,10 +163,29 @@ START_TEST(damaged_models_end)
 }
 END_TEST
 
+/* Sound, but the values of these layers of Caffe all wish for one name. */
+START_TEST(many_layers_without_names)
+{
+	Arena *a = arena_new();
+	Text t = { .arena = a };
+	Err err = { 0 };
+	text_add(&t, "input: \"x\" input_shape { dim: 1 dim: 4 }\n");
+	text_add(&t, "layer { type: \"AbsVal\" bottom: \"x\" top: \"y\" }\n");
+	for (int k = 0; k < 5000; k++)
+		text_add(&t, "layer { type: \"AbsVal\" bottom: \"y\" top: \"y\" }\n");
+	Bytes file = { (const unsigned char *)text_str(&t), t.n };
+	Dag *d = frontend_load_bytes(a, "nosuch/net.prototxt", file, NULL, &err);
+	ck_assert_msg(d != NULL, "%s", err.text);
+	ck_assert_str_eq(d->value.at[d->output.at[0]].name, "y");
+	arena_free(a);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tc = tcase_create("damage");
 	tcase_add_checked_fixture(tc, make_folder, remove_folder);
+	tcase_add_test(tc, many_layers_without_names);
 	tcase_add_loop_test(tc, damaged_models_end, 0, LEN(models));
 	return run_suite("damage", tc);
 }

@@ -182,10 +182,7 @@ static const char *write_blob(Walk *w, const CaffeLayer *l, size_t k)
 	const char *value = b->name;
 	if (b->input || b->written < b->writers)
 		value = arena_printf(w->arena, "%s/%s", b->name, caffe_text(l->name));
-	while (names_taken(w->taken, value))
-		value = arena_printf(w->arena, "%s_", value);
-	names_bind(w->taken, value, 0);
-	b->value = value;
+	b->value = value = names_give(w->taken, value);
 	b->read = b->input = false;
 	return value;
 }

@@ -83,10 +83,7 @@ static const char *write_blob(Walk *w, const char *name)
 	b->written++;
 	if (b->input || b->written < b->writers)
 		value = arena_printf(w->arena, "%s/%d", name, b->written);
-	while (names_taken(w->taken, value))
-		value = arena_printf(w->arena, "%s_", value);
-	names_bind(w->taken, value, 0);
-	b->value = value;
+	b->value = value = names_give(w->taken, value);
 	b->read = b->input = false;
 	return value;
 }

@@ -24,9 +24,8 @@ const char *coreml_new_value(Walk *w, const char *blob, const char *by)
 	int k = names_find(w->blobs, blob);
 	if (names_taken(w->taken, name))
 		name = arena_printf(w->arena, "%s/%s", blob, by);
-	while (names_taken(w->taken, name))
-		name = arena_printf(w->arena, "%s_", name);
-	names_bind(w->taken, name, 0);
+	name = names_give(w->taken, name);
+	vec_push(w->arena, &w->change, ((CoremlChange){ blob, k < 0 ? NULL : w->value.at[k] }));
 	if (k >= 0) {
 		w->value.at[k] = name;
 	} else {

@@ -89,13 +89,18 @@ bool coreml_list_uses(Walk *w, const CoremlNetwork *net, int depth, CoremlUses *
 
 /* ---- a network inside */
 
-/* Its layers as nodes of *g; after->at[k] is the value that blob k has behind them, while `w` stays as it was. */
-static bool walk_inside(Walk *w, const CoremlNetwork *net, NodeGraph *g, WireTexts *after)
+/* The values that blobs got in a network inside. */
+typedef struct After {
+	Names *names; /* blob -> its number in `value` */
+	WireTexts value;
+} After;
+
+/* Its layers as nodes of *g, and what they change, while the values of `w` stay as they were. */
+static bool walk_inside(Walk *w, const CoremlNetwork *net, NodeGraph *g, After *after)
 {
-	WireTexts before = { 0 };
+	size_t first = w->change.n;
 	CoremlNodes around = w->node;
-	for (size_t k = 0; k < w->value.n; k++)
-		vec_push(w->arena, &before, w->value.at[k]);
+	after->names = names_new(w->arena);
 	w->node = (CoremlNodes){ 0 };
 	w->depth++;
 	if (net != NULL && !coreml_add_layers(w, net))
@@ -104,17 +109,24 @@ static bool walk_inside(Walk *w, const CoremlNetwork *net, NodeGraph *g, WireTex
 	g->node = w->node.at;
 	g->nnode = w->node.n;
 	w->node = around;
-	for (size_t k = 0; k < w->value.n; k++) {
-		vec_push(w->arena, after, w->value.at[k]);
-		w->value.at[k] = k < before.n ? before.at[k] : NULL;
+	for (size_t k = first; k < w->change.n; k++) {
+		const char *blob = w->change.at[k].blob;
+		if (names_taken(after->names, blob))
+			continue;
+		names_bind(after->names, blob, (int)after->value.n);
+		vec_push(w->arena, &after->value, coreml_value_of(w, blob));
+	}
+	for (; w->change.n > first; w->change.n--) {
+		const CoremlChange *c = &w->change.at[w->change.n - 1];
+		w->value.at[names_find(w->blobs, c->blob)] = c->before;
 	}
 	return true;
 }
 
-static const char *value_after(const Walk *w, const WireTexts *after, const char *blob)
+static const char *value_after(const Walk *w, const After *after, const char *blob)
 {
-	int k = names_find(w->blobs, blob);
-	return k < 0 || (size_t)k >= after->n ? NULL : after->at[k];
+	int k = names_find(after->names, blob);
+	return k < 0 ? coreml_value_of(w, blob) : after->value.at[k];
 }
 
 static void add_result(NodeGraph *g, NodeValue *out, const char *blob, const char *value)
@@ -158,7 +170,8 @@ bool coreml_add_branch(Walk *w, const CoremlLayer *l, const CoremlBranch *p)
 	CoremlUses uses = coreml_uses(a);
 	CoremlControl *c = arena_new_of(a, CoremlControl);
 	NodeGraph *g[2];
-	WireTexts after[2] = { { 0 }, { 0 } }, blobs = { 0 }, in = { 0 };
+	After after[2] = { { 0 }, { 0 } };
+	WireTexts blobs = { 0 }, in = { 0 };
 	if (l->input.n != 1)
 		return fail(w->err, ERR_INPUT, NULL, "layer '%.100s' is a branch with %zu conditions", coreml_text(l->name),
 			l->input.n);
@@ -217,7 +230,7 @@ static bool add_part(Walk *w, const CoremlLayer *l, const CoremlLoop *p, int k, 
 	const WireTexts *entry, NodeGraph *g, CoremlControl *c)
 {
 	Arena *a = w->arena;
-	WireTexts after = { 0 };
+	After after = { 0 };
 	NodeValue *in = arena_array(a, NodeValue, blobs->n + 1), *out = arena_array(a, NodeValue, blobs->n + 1);
 	g->name = k == 0 ? "condition" : "body";
 	if (!walk_inside(w, k == 0 ? p->conditionNetwork : p->bodyNetwork, g, &after))

@@ -18,6 +18,11 @@ typedef struct CoremlUses {
 
 typedef VEC(NodeDef) CoremlNodes;
 
+/* A new value of a blob, and the value before it; NULL: it had none. */
+typedef struct CoremlChange {
+	const char *blob, *before;
+} CoremlChange;
+
 typedef struct Walk {
 	Arena *arena;
 	CoremlFile *file;
@@ -25,6 +30,7 @@ typedef struct Walk {
 	ModelArgs *args;
 	Names *blobs; /* blob -> its number in `value` */
 	WireTexts value; /* NULL: it has none here */
+	VEC(CoremlChange) change; /* of `value`, so that a network inside can be left without a trace */
 	Names *taken; /* names of values */
 	VEC(NodeValue) in;
 	VEC(NodeValue) out;
