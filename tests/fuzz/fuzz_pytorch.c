@@ -1,7 +1,8 @@
 /*
  * libFuzzer: PyTorch's files of a stranger. A zip archive is taken as it is; anything else is a part of one, told by
- * its first byte: a pickle, the code of a script, or the JSON of an exported program, each with sound other parts. What
- * becomes a Dag must check. Seeds: tests/fuzz/seeds/pytorch.
+ * its first byte: a pickle, the code of a script, or the JSON of an exported program, each with sound other parts. "S"
+ * and four bytes, the sizes of the input x up to the first 0, stand before an archive that does not say them. What
+ * becomes a Dag must check. Seeds: tests/fuzz/seeds/pytorch; archives of bench/formats/torch_*.py.
  */
 #include "frontend/frontend.h"
 #include "../frontend/archive_bytes.h"
@@ -20,7 +21,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	Bytes file = { data, size };
 	ShapeArg shape = { "x", shape_of(2, (int64_t[]){ 2, 3 }) };
 	ModelArgs args = { .shape = &shape, .nshape = 1 };
-	if (size > 1 && size < 1 << 16 && data[0] != 'P') {
+	if (size > 5 && data[0] == 'S') {
+		for (shape.shape.rank = 0; shape.shape.rank < 4 && data[1 + shape.shape.rank] != 0; shape.shape.rank++)
+			shape.shape.dim[shape.shape.rank] = data[1 + shape.shape.rank];
+		file = (Bytes){ data + 5, size - 5 };
+	} else if (size > 1 && size < 1 << 16 && data[0] != 'P') {
 		const char *part = arena_printf(a, "%.*s", (int)(size - 1), (const char *)data + 1);
 		char *bytes = arena_copy(a, data + 1, size - 1);
 		uint32_t n = (uint32_t)(size - 1);
