@@ -25,7 +25,7 @@ static const struct {
 		"prefetch c0.p conv o.w.o.o c.o 1\n" },
 	{ "dag c\nin x: f32[1,32,7,7]:NCHW8c\nconst w: f32[64,32,3,3]\ny: f32[1,64,4,4]:NCHW8c = conv(x, w) strides=[2,2] "
 	  "pads=[1,1,1,1]\nout y\n",
-		"prefetch c0.p conv c.i c.i 8\nunroll c0.p.f\n" },
+		"prefetch c0.p conv c.i.o c.i.o 4\nunroll c0.p.f\n" },
 	{ "dag d\nin x: f32[1,3,9,9]\nconst w: f32[16,3,3,3]\ny: f32[1,16,7,7]:NCHW8c = conv(x, w)\nout y\n",
 		"prefetch c0.p conv c c 16\nunroll c0.p.f\n" },
 	{ "dag e\nin x: f32[1,1,9,9]\nconst w: f32[16,1,3,3]\ny: f32[1,16,7,7]:NCHW8c = conv(x, w)\nout y\n", NULL },

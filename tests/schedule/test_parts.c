@@ -1,6 +1,7 @@
 /*
- * Input channels of 1x1 convolutions in parts: asked where no cache holds what pixels read, never the default, and each
- * config with parts has a schedule, begins its sums in a nest of their own and computes what the naive Fn does.
+ * Input channels of 1x1 convolutions in parts: asked where no cache holds what pixels read, the default where tiles ask
+ * more of the second cache than it gives with ease. Each config with parts has a schedule, begins its sums in a nest of
+ * their own and computes what the naive Fn does. And the other defaults of convolutions that sizes decide.
  */
 #include "equal.h"
 #include "suite.h"
@@ -72,7 +73,6 @@ START_TEST(parts_are_asked_where_caches_are_short)
 	for (int k = 0; k < c.n; k++)
 		tile = strcmp(space_knob(s, &c, k)->name, "tile") == 0 ? k : tile;
 	ck_assert_int_ge(tile, 0);
-	ck_assert_int_le(depth_of(s, &c), 0); /* the default is all channels */
 	const Knob *tiles = space_knob(s, &c, tile);
 	for (int o = 0; o < tiles->n; o++) {
 		if (tiles->option[o].tile.vectors != 2)
@@ -84,6 +84,54 @@ START_TEST(parts_are_asked_where_caches_are_short)
 		break;
 	}
 	ck_assert_int_eq(options, asked[_i].options);
+	arena_free(a);
+}
+END_TEST
+
+#define READ(in, out, pixels, image) "dag t\nin x: f32[1," #in "," pixels "]" image "\nconst m: f32[" #in ",1,1]\n" \
+	"const w: f32[" #out "," #in ",1,1]\nr: f32[1," #in "," pixels "] = mul(x, m)\n" \
+	"y: f32[1," #out "," pixels "]" image " = conv(r, w)\nout y\n"
+#define WINDOW(in, out, of, to, more, w, image) "dag t\nin x: f32[1," #in "," of "]" image "\n" \
+	"const w: f32[" #out "," w "]\ny: f32[1," #out "," to "]" image " = conv(x, w)" more "\nout y\n"
+
+/* Defaults that follow from the sizes of caches, registers and their rates. */
+static const struct {
+	const char *dag;
+	int machine;
+	const char *config; /* a part of the default's */
+} defaults[] = {
+	/* The longest part whose panel half of the first cache holds, else the shortest; of fewer than three: none. */
+	{ CONV(512, 512, "14,14", ":NCHW8c"), 1, "depth=128 unroll=8 ahead=tile" },
+	{ CONV(576, 96, "14,14", ":NCHW8c"), 1, "depth=144 unroll=8" },
+	{ CONV(256, 256, "28,28", ":NCHW8c"), 1, "depth=256 " },
+	{ CONV(320, 512, "14,14", ":NCHW8c"), 1, "depth=320 " },
+	{ CONV(1024, 512, "7,7", ":NCHW16c"), 0, "depth=128 unroll=1 ahead=tile" },
+	{ CONV(512, 512, "14,14", ":NCHW16c"), 0, "depth=512 order=weights unroll=1 ahead=tile" },
+	/* An image that many panels would read again from beyond the second cache. */
+	{ CONV(64, 256, "56,56", ":NCHW8c"), 1, "order=row unroll=8 ahead=none" },
+	{ CONV(32, 256, "28,28", ":NCHW8c"), 1, "order=weights unroll=8 ahead=none" },
+	/* Prologues: warm weights, few pixels, an image that the second cache holds. */
+	{ READ(512, 128, "14,14", ":NCHW8c"), 1, "order=pixels unroll=8 ahead=none" },
+	{ READ(512, 128, "7,7", ":NCHW8c"), 1, "order=weights unroll=8 ahead=tile" },
+	{ READ(512, 128, "14,14", ":NCHW16c"), 0, "order=weights unroll=1 ahead=tile" },
+	/* Windows: streamed weights; a row of taps that is too long with all channels; three channels. */
+	{ WINDOW(128, 128, "29,29", "14,14", " strides=[2,2]", "128,3,3", ":NCHW8c"), 1, "unroll=2 ahead=stream" },
+	{ WINDOW(128, 128, "59,59", "29,29", " strides=[2,2]", "128,3,3", ":NCHW8c"), 1, "unroll=8 ahead=none" },
+	{ WINDOW(128, 128, "40,46", "40,40", "", "128,1,7", ":NCHW8c"), 1, "unroll=1 ahead=none" },
+	/* Sums of depthwise windows in step fill half of few registers. */
+	{ WINDOW(64, 64, "58,58", "56,56", " groups=64", "1,3,3", ":NCHW8c"), 1, "tile=1x8 order=weights taps=yes" },
+	{ WINDOW(64, 64, "58,58", "28,28", " groups=64 strides=[2,2]", "1,3,3", ":NCHW8c"), 1, "tile=1x14 " },
+	{ WINDOW(64, 64, "58,58", "56,56", " groups=64", "1,3,3", ":NCHW16c"), 0, "tile=1x28 " },
+};
+
+START_TEST(defaults_follow_from_the_target)
+{
+	Arena *a = arena_new();
+	Target target;
+	Text text = { .arena = a };
+	Space *s = space_of(a, defaults[_i].dag, &target, machines[defaults[_i].machine], 1);
+	space_print_config(&text, s, &s->first);
+	ck_assert_msg(strstr(text_str(&text), defaults[_i].config) != NULL, "%s for %s", text_str(&text), defaults[_i].dag);
 	arena_free(a);
 }
 END_TEST
@@ -203,6 +251,7 @@ int main(void)
 	TCase *tc = tcase_create("parts");
 	tcase_set_timeout(tc, 300);
 	tcase_add_loop_test(tc, parts_are_asked_where_caches_are_short, 0, LEN(asked));
+	tcase_add_loop_test(tc, defaults_follow_from_the_target, 0, LEN(defaults));
 	tcase_add_loop_test(tc, each_config_with_parts_is_legal, 0, LEN(machines));
 	tcase_add_loop_test(tc, parts_compute_what_the_naive_fn_does, 0, LEN(machines));
 	return run_suite("parts", tc);

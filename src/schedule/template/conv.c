@@ -120,14 +120,17 @@ static int64_t pixels_of(const Value *v)
 /*
  * Weights of few pixels come from memory faster than it gives them. Windows take them from behind the block of
  * channels at hand, where the hardware does not look; 1x1 convolutions from the next tile, while they
- * work on this one. What was measured: docs/benchmarks-kernels.md.
+ * work on this one, unless tiles of channels are inside of those of pixels: each then finds its weights in the second
+ * cache. What was measured: docs/benchmarks-kernels.md.
  */
-static Ahead guess_ahead(const Value *w, const Value *y)
+static Ahead guess_ahead(const Tile *tile, const Value *w, const Value *y, bool parts)
 {
 	int64_t taps = pixels_of(w);
 	if (pixels_of(y) > TMPL_FEW_PIXELS)
 		return AHEAD_NONE;
-	return taps > 1 ? AHEAD_STREAM : AHEAD_TILE;
+	if (taps > 1)
+		return AHEAD_STREAM;
+	return parts || tile->outer[1] == tile->vector ? AHEAD_TILE : AHEAD_NONE;
 }
 
 /* What stays in the caches while the rest passes: weights of a tile of channels, a row, some pixels. */
@@ -148,6 +151,41 @@ static void order_outer(const Tiled *t, Tile *tile, Stay stay)
 	tile->outer[n++] = last;
 	if (stay == STAY_PIXELS)
 		tile->outer[n++] = 1;
+}
+
+/*
+ * The order by default of a 1x1 convolution. Where half of the second cache does not hold the image, each panel of
+ * weights reads it again from farther away; in the order of rows each row reads all weights.
+ */
+static Stay guess_order(const Sketch *s, const OpCall *c, const Tiled *t, const Tile *tile)
+{
+	const Value *x = image_of(s->task->dag, c), *w = &s->task->dag->value.at[c->in[1]];
+	int64_t far = target_cache(s->target, 2), rows = 1, channels = w->shape.dim[1], filters = t->axis[1].extent;
+	for (int k = 2; k + 1 < t->n; k++)
+		rows *= t->axis[k].extent;
+	int64_t image = dtype_bytes(x->type, channels * rows * x->shape.dim[x->shape.rank - 1]);
+	int64_t weights = dtype_bytes(w->type, channels * filters);
+	if (pixels_of(w) > 1 || op_int(c, "groups") > 1 || far == 0 || image * 2 <= far)
+		return STAY_WEIGHTS;
+	int64_t panels = ceil_div(filters, tile->lanes * tile->vectors);
+	int64_t by_rows = image + weights * (weights * 2 > far ? rows : 1);
+	return image * panels + weights > TMPL_CONV_FARTHER * by_rows ? STAY_ROW : STAY_WEIGHTS;
+}
+
+/*
+ * The same where the image has a prologue, which some pixels of it meet right before all weights pass. A nest of its
+ * own makes all of it in the order of weights: the better one where these are cold for few pixels, or the image stays
+ * in the second cache.
+ */
+static Stay guess_order_before(const Sketch *s, const OpCall *c)
+{
+	const Dag *d = s->task->dag;
+	const Value *x = image_of(d, c), *w = &d->value.at[c->in[1]], *y = &d->value.at[c->out[0]];
+	int64_t far = target_cache(s->target, 2), pixels = pixels_of(y);
+	int64_t image = dtype_bytes(x->type, w->shape.dim[1] * pixels_of(x));
+	int64_t weights = dtype_bytes(w->type, w->shape.dim[1] * w->shape.dim[0]);
+	bool passes = pixels_of(w) == 1 && pixels > TMPL_CONV_COLD && weights <= 2 * far && 3 * image > 2 * far;
+	return pixels > TMPL_FEW_PIXELS || passes ? STAY_PIXELS : STAY_WEIGHTS;
 }
 
 /* Orders that differ: an axis that the tile covers has no loop to be put anywhere. `guess` is the first one. */
@@ -173,15 +211,22 @@ static void choose_order(Sketch *s, const Tiled *t, Tile *tile, Stay guess)
 		sketch_opens(s); /* loops that threads may share */
 }
 
-/* Input channels that are written out at a time, or all; each is code of its own for each tap. */
-static int64_t choose_unroll(Sketch *s, const Tile *tile, int64_t channels)
+/*
+ * Input channels that are written out at a time, or all; each is code of its own for each tap. By default all of few
+ * sums, in whose short loop its own instructions count; or two, where each turn also asks for weights.
+ */
+static int64_t choose_unroll(Sketch *s, const Tiled *t, const Tile *tile, int64_t channels, bool stream)
 {
-	int64_t sums = tile->vectors * tile->pixels;
+	int64_t sums = tile->vectors * tile->pixels, taps = t->reduce[t->nreduce - 1].extent;
 	int64_t option[KNOB_OPTIONS + 1];
 	int n = tile_unrolls(channels, sums, TMPL_CONV_STEPS, TMPL_BODY, option);
-	if (channels > 1 && channels <= TMPL_CONV_STEPS && channels * sums <= TMPL_BODY)
+	int first = stream && t->dot == NULL && n > 1 && channels % 2 == 0 && sums <= TMPL_CONV_FEW_SUMS;
+	if (channels > 1 && channels <= TMPL_CONV_STEPS && channels * sums <= TMPL_BODY) {
+		bool whole = channels * sums <= TMPL_CONV_WHOLE && channels * sums * taps <= TMPL_CONV_ROW;
+		first = t->dot == NULL && whole && !stream ? n : first;
 		option[n++] = channels;
-	return sketch_number(s, tile_name(s, tile, "unroll"), option, n, 0);
+	}
+	return sketch_number(s, tile_name(s, tile, "unroll"), option, n, first);
 }
 
 /*
@@ -233,6 +278,23 @@ static bool rows_store_less(const Sketch *s, const Tiled *t, const OpCall *c)
 	bool whole = pixels_of(w) == 1 || width % full == 0 || tile_registers(s) >= TMPL_WINDOW_REGISTERS;
 	bool short_window = t->reduce[t->nreduce - 1].extent <= TMPL_FEW_TAPS;
 	return whole && short_window && rows + (double)(filters * vectors) < channels + (double)(filters * width);
+}
+
+/* What is done to each sum before it is stored takes registers of its own. */
+static bool any_slow(const Dag *d)
+{
+	bool slow = false;
+	for (size_t k = 0; k < d->call.n; k++)
+		slow |= (op_row(d->call.at[k].op)->traits & OP_SLOW) != 0;
+	return slow;
+}
+
+/* Neighbouring pixels of a row read neighbouring windows. */
+static bool in_step(const OpCall *c)
+{
+	int n;
+	const int64_t *strides = op_ints(c, "strides", &n);
+	return n == 0 || strides[n - 1] == 1;
 }
 
 static bool has_padding(const OpCall *c)
@@ -291,8 +353,10 @@ Tile conv_tile(Sketch *s, const OpCall *c, const Tiled *t, int64_t lanes, const 
 	tile.pack = w->name;
 	for (int k = 0; k < last; k++)
 		tile.around *= k == 1 ? groups : t->axis[k].extent;
-	if (depthwise)
+	if (depthwise) {
 		tile.around *= ceil_div(t->axis[1].extent, lanes);
+		tile.half = tile_registers(s) < TMPL_WINDOW_REGISTERS && (in_step(c) || any_slow(d));
+	}
 	tile_knob(s, depthwise ? 1 : (filters + lanes - 1) / lanes, t->axis[last].extent, &tile);
 	tile.before = BEFORE_PIXELS;
 	tile.image = conv_channel_block(x) > 1 ? x->layout : NULL;
@@ -324,7 +388,8 @@ void conv_reduction(Sketch *s, const OpCall *c, const Tiled *t, Tile *tile, int6
 		else if (t->dot != NULL)
 			block /= DOT_STEPS;
 		int64_t channels = part > 0 ? part : t->reduce[channel_loop(t)].extent;
-		int64_t unroll = choose_unroll(s, tile, block > 1 && channels > block ? block : channels);
+		bool stream = tile->of == NULL && guess_ahead(tile, w, &d->value.at[c->out[0]], part > 0) == AHEAD_STREAM;
+		int64_t unroll = choose_unroll(s, t, tile, block > 1 && channels > block ? block : channels, stream);
 		order_reduction(s, t, tile, part, block, unroll);
 	}
 	/* The layout of weights: blocks of input channels, then of output channels, as the loops run. */
@@ -345,9 +410,28 @@ void conv_reduction(Sketch *s, const OpCall *c, const Tiled *t, Tile *tile, int6
 }
 
 /*
+ * The default of `depth`, among all channels and shorter and shorter parts. A panel and the pixels of a tile that the
+ * first cache does not hold come from the second one for each tile. Where a tile asks for more of them than that gives
+ * with ease, it has the longest part of which half of the first cache holds both (docs/benchmarks-kernels.md).
+ */
+static int likely_part(const Sketch *s, const Tiled *t, const Tile *tile, const int64_t *option, int n)
+{
+	const Core *core = &s->target->core;
+	int64_t width = tile->lanes * tile->vectors, near = target_cache(s->target, 1);
+	double step = (double)(tile->vectors * tile->pixels) / core->fma_rate; /* cycles */
+	if (near == 0 || dtype_bytes(t->sum, option[0] * (width + tile->pixels)) <= near ||
+		(double)dtype_bytes(t->sum, width) / step * TMPL_CONV_STREAMS < core->level[1])
+		return 0;
+	int k = n > 1;
+	while (k < n - 1 && dtype_bytes(t->sum, option[k] * (width + tile->pixels)) * 2 > near)
+		k++;
+	return option[0] >= TMPL_CONV_PARTS * option[k] ? k : 0;
+}
+
+/*
  * Channels of a part of a 1x1 convolution, or 0: it has none. Asked where pixels read what no cache holds for them:
  * each tile of pixels a panel of weights longer than the first cache, each panel an image that leaves it no room in the
- * second one. By default there are no parts: whether they gain depends on the CPU (docs/benchmarks-kernels.md).
+ * second one.
  */
 static int64_t choose_depth(Sketch *s, const OpCall *c, const Tiled *t, const Tile *tile)
 {
@@ -364,7 +448,7 @@ static int64_t choose_depth(Sketch *s, const OpCall *c, const Tiled *t, const Ti
 		image * 2 <= target_cache(s->target, 2))
 		return 0;
 	int n = parts_lengths(channels, conv_channel_block(x), TMPL_PART, option);
-	int64_t part = sketch_number(s, "depth", option, n, 0);
+	int64_t part = sketch_number(s, "depth", option, n, likely_part(s, t, tile, option, n));
 	sketch_opens(s);
 	return part < channels ? part : 0;
 }
@@ -378,7 +462,7 @@ static void direct(Sketch *s, const OpCall *c, const Tiled *t, int64_t lanes)
 	int64_t part = choose_depth(s, c, t, &tile);
 	if (part == 0) {
 		sketch_group(s);
-		choose_order(s, t, &tile, t->nbefore > 0 && pixels_of(y) > TMPL_FEW_PIXELS ? STAY_PIXELS : STAY_WEIGHTS);
+		choose_order(s, t, &tile, t->nbefore > 0 ? guess_order_before(s, c) : guess_order(s, c, t, &tile));
 		tile.last = has_last(t, &tile);
 		tile_shares(s, t, &tile);
 		sketch_group_end(s);
@@ -386,7 +470,7 @@ static void direct(Sketch *s, const OpCall *c, const Tiled *t, int64_t lanes)
 	conv_reduction(s, c, t, &tile, part);
 	/* Channels are the first reduce loop; a tile asks in turns of the outermost tap loop. */
 	if (channel_loop(t) >= 0 && t->dot == NULL)
-		tile_ahead(s, t, &tile, t->nreduce > 1 ? t->reduce[1].extent : 1, guess_ahead(w, y));
+		tile_ahead(s, t, &tile, t->nreduce > 1 ? t->reduce[1].extent : 1, guess_ahead(&tile, w, y, part > 0));
 	sketch_group_end(s);
 	if (part > 0)
 		parts_steps(s, t, &tile, true);

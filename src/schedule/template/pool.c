@@ -36,17 +36,24 @@ static bool reduces_rows(const Dag *d, const OpCall *c)
 	return n == 0;
 }
 
-/* As many pixels as registers hold, and by default some that leave no tile over. */
+/*
+ * As many pixels as registers hold, and by default some that leave no tile over. Of a length that only short tiles
+ * divide, all are as long as the last one, or a little longer.
+ */
 static void choose_pixels(Sketch *s, const Tiled *t, Tile *tile)
 {
-	int64_t option[KNOB_OPTIONS], extent = t->axis[tile->pixel].extent;
-	int n = 0, first = 0;
+	int64_t option[KNOB_OPTIONS], extent = t->axis[tile->pixel].extent, even = ceil_div(extent, TMPL_POOL_PIXELS);
+	int n = 0, first = 0, evenly = -1;
 	for (int64_t p = 1; p <= extent && p <= tile_registers(s) - TMPL_POOL_REST && n < KNOB_OPTIONS; p++)
 		if (tile_wastes_little(extent, p)) {
 			if (extent % p == 0 && p <= TMPL_POOL_PIXELS)
 				first = n;
+			if (p == ceil_div(extent, even))
+				evenly = n;
 			option[n++] = p;
 		}
+	if (evenly >= 0 && option[first] < TMPL_LEAST_SUMS)
+		first = evenly;
 	tile->pixels = sketch_number(s, "pixels", option, n, first);
 }
 

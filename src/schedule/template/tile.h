@@ -60,9 +60,9 @@ typedef struct Tile {
 	const char *of;      /* stands before the names of its knobs; NULL: nothing does */
 	int vector;          /* the axis of lanes */
 	int64_t lanes, vectors; /* lanes of one, how many vectors side by side */
-	bool whole;          /* tiles take a divisor of all vectors */
 	int64_t group;       /* tiles of lanes are each in one such part of their axis, the last overlaps; 0: none */
 	int64_t favour;      /* vectors side by side that the default prefers (FAVOUR); 0: none */
+	bool whole, half;    /* tiles take a divisor of all vectors; the default one's sums take half of the registers */
 	int pixel;           /* the axis of pixels; -1: none */
 	int64_t pixels, around; /* of a tile; places of all other axes, each of which has such tiles */
 	int outer[TILE_AXES]; /* all axes, outermost first; the pixel and vector axes with what is left of them */

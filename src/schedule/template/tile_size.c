@@ -98,17 +98,20 @@ void tile_knob(Sketch *s, int64_t vectors, int64_t pixels, Tile *out)
 {
 	KnobOption option[KNOB_OPTIONS] = { { .kind = KNOB_TILE, .tile = { 1, 1 } } };
 	int n = 0, best = 0;
+	int64_t regs = tile_registers(s);
 	double top = -1;
 	for (int64_t f = 1; f <= TMPL_MOST_VECTORS && f <= vectors; f++)
-		for (int64_t p = 1; p <= pixels && f * p + f + 1 <= tile_registers(s) && n < KNOB_OPTIONS; p++) {
+		for (int64_t p = 1; p <= pixels && f * p + f + 1 <= regs && n < KNOB_OPTIONS; p++) {
 			if (out->group > 0 && f > 1 && f * out->lanes > out->group && !target_has_blocks(s->target))
 				continue;
 			if (out->whole && vectors % f != 0)
 				continue; /* a predicate would stand in the instruction's loops */
 			if (!tile_wastes_little(pixels, p) || (f * p < TMPL_LEAST_SUMS && pixels * vectors >= TMPL_LEAST_SUMS))
 				continue;
-			bool favour = f == out->favour && f * (p + 1) + f + 1 <= tile_registers(s);
+			bool favour = f == out->favour && f * (p + 1) + f + 1 <= regs;
 			double part = tile_promise(&s->target->core, vectors, pixels, f, p) * (favour ? TMPL_FAVOUR : 1);
+			if (out->half && f * p == (pixels < regs / 2 ? pixels : regs / 2))
+				part = INFINITY;
 			part *= filled(s->target, out->around * ceil_div(vectors, f) * ceil_div(pixels, p));
 			if (part > top) {
 				top = part;
