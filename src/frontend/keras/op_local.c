@@ -118,6 +118,7 @@ static int64_t *indices(Visit *v, const Local *l, int64_t *listed)
 static int local_weight(Visit *v, const Local *l)
 {
 	static const int64_t turn[] = { 0, 2, 1 };
+	static const float none = 0;
 	int64_t listed = 0, depth = l->window * l->channels;
 	if (l->implementation == 1 && l->last)
 		return node_transpose(v, keras_weight(v, "kernel", stored_shape(l, 0)), turn);
@@ -127,7 +128,7 @@ static int local_weight(Visit *v, const Local *l)
 	Shape s = stored_shape(l, listed);
 	all = shape_product(&s, 0, s.rank);
 	int w = node_view(v, keras_weight(v, "kernel", s), 1, &all);
-	int both[] = { w, node_const(v, F32, shape_of(1, &one), &(float){ 0 }) };
+	int both[] = { w, node_const(v, F32, shape_of(1, &one), &none) };
 	int in[] = { node_concat(v, both, 2, 0),
 		node_const(v, I64, shape_of(3, (int64_t[]){ l->place, l->filters, depth }), index) };
 	Attr axis = attr_int("axis", 0);
