@@ -179,6 +179,10 @@ static const struct {
 		"neg(x)", NULL },
 	{ PROGRAM(HIGHER("map_impl", GRAPH("a", "neg") "," XS "," ARG("", "{\"as_ints\":[]}")), "y"), "concat(", NULL },
 	{ PROGRAM(HIGHER("map_impl", GRAPH("a", "neg") "," XS "," XS), "y"), NULL, "has 1 inputs, but is given 2" },
+	{ PROGRAM("{\"target\":\"torch.ops.aten.new_zeros.default\",\"inputs\":[" ARG("self", TENSOR("x")) ","
+			  ARG("size", "{\"as_ints\":[1099511627776,0]}") "],\"outputs\":[" TENSOR("z") "]},"
+			  HIGHER("map_impl", GRAPH("a", "neg") "," ARG("", "{\"as_tensors\":[{\"name\":\"z\"}]}")), "y"),
+		NULL, "its argument xs has 1099511627776 parts" },
 };
 
 START_TEST(graphs_are_run)

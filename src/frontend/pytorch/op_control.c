@@ -129,8 +129,9 @@ static int64_t parts_of(Aten *n, const TorchList *xs)
 			node_fail(n->v, ERR_TYPE, "the tensors of its argument xs differ in their first dimension, or have none");
 		many = s.dim[0];
 	}
-	if (node_ok(n->v) && many < 1)
-		node_fail(n->v, ERR_UNSUPPORTED, "its argument xs has no parts");
+	if (node_ok(n->v) && (many < 1 || many > MOST_STEPS))
+		node_fail(n->v, ERR_UNSUPPORTED, "its argument xs has %lld parts; loops are written out for 1 to %d",
+			(long long)(many < 0 ? 0 : many), MOST_STEPS);
 	return node_ok(n->v) ? many : 0;
 }
 
