@@ -198,6 +198,38 @@ static void write_in_loop(Made *m)
 	loop(m, "", 3, NULL, body);
 }
 
+/* While the sum of y is more than 0, which depends on data, 9 times at most: y -= x / 4. Then y += (i + 1) x. */
+static void run_while_data(Made *m)
+{
+	Made *body = inner(m), *cond = inner(m);
+	CoremlReduceND all = { .reduceAll = 1 };
+	CoremlCompare zero = { .alpha = 0 };
+	add_layer(m, COPY, "x", "y", NULL);
+	constant(m, "i", 0);
+	constant(m, "one", 1);
+	add_layer(cond, SUM, "y", "sum", &all);
+	add_layer(cond, GREATER, "sum", "more", &zero);
+	scale(body, "x", "t", 0.25f);
+	scale(body, "t", "t", -1);
+	add_layer(body, ADD_ND, "y t", "y", NULL);
+	count_up(body);
+	loop(m, "", 9, cond, body);
+	add_layer(m, ADD_ND, "i one", "i", NULL);
+	scale(m, "x", "t", 1);
+	add_layer(m, MULTIPLY_ND, "t i", "t", NULL);
+	add_layer(m, ADD_ND, "y t", "y", NULL);
+}
+
+/* The loop has not ended after 3 iterations. */
+static void run_while_data_most(Made *m)
+{
+	Made *body = inner(m), *cond = inner(m);
+	add_layer(m, COPY, "x", "y", NULL);
+	condition(cond, "more");
+	scale(body, "y", "y", 2);
+	loop(m, "", 3, cond, body);
+}
+
 static const struct {
 	void (*make)(Made *);
 	float positive, negative; /* factors of x where its sum is positive, and where not */
@@ -214,6 +246,8 @@ static const struct {
 	{ choose_in_loop, 2 + 4 + 8 + 3, 3 },
 	{ loop_in_loop, -64, -64 },
 	{ write_in_loop, 3, 3 },
+	{ run_while_data, 0 + 4 + 1, 1 + 0 + 1 },
+	{ run_while_data_most, 8, 1 },
 };
 
 static Dag *load(Arena *a, void (*make_layers)(Made *), Err *err)

@@ -1,9 +1,13 @@
 /*
  * Rows of branches and loops. A condition that is known takes its side; else both sides are computed, and each result
- * is chosen. A loop is written out, so its count and its condition must be known in each iteration.
+ * is chosen. A loop is written out, so its count must be known. So must its condition in each iteration, unless the
+ * loop says how many iterations there are at most: then iterations behind the end change nothing.
  */
 #include "frontend/coreml/calls.h"
 #include "frontend/coreml/walk.h"
+#include "frontend/node/compose.h"
+
+#include <string.h>
 
 static void import_branch(Visit *v)
 {
@@ -85,6 +89,31 @@ static int64_t count_of(Visit *v, const CoremlControl *c)
 	return !node_ok(v) ? 0 : c->counted ? x[0] : c->condition && c->most == 0 ? INT64_MAX : c->most;
 }
 
+/* Whether the loop still runs, bool[]: it did before, and this condition, which depends on data, is true. */
+static int still_runs(Visit *v, int before, Item *more)
+{
+	if (node_ok(v) && shape_elements(more->shape) != 1)
+		node_fail(v, ERR_TYPE, "its condition has %lld elements, not one", (long long)shape_elements(more->shape));
+	int x = node_ok(v) ? node_view(v, node_item_value(v, more), 0, NULL) : DAG_NONE;
+	if (node_val(v, x)->type.kind != DT_BOOL)
+		x = node_call1(v, OP_bit_not, node_call2(v, OP_equal, x, node_number(v, node_val(v, x)->type, 0)));
+	return before == DAG_NONE ? x : node_call2(v, OP_bit_and, before, x);
+}
+
+/* Variables keep what they were where the loop has ended; one without a value from before is not asked for then. */
+static void keep_ended(Visit *v, int active, int n, Item *const *before, Item **vars)
+{
+	for (int k = 0; k < n && node_ok(v); k++) {
+		if (vars[k] == before[k] || vars[k] == NULL || before[k] == NULL)
+			continue;
+		int x = node_item_value(v, vars[k]), y = node_item_value(v, before[k]);
+		if (node_ok(v) && !shape_eq(vars[k]->shape, before[k]->shape))
+			node_fail(v, ERR_UNSUPPORTED,
+				"an iteration changes the shape of '%s', but whether it is the last is not known", v->node->out[k]);
+		vars[k] = node_new_item(v, node_where(v, active, x, y));
+	}
+}
+
 static void import_loop(Visit *v)
 {
 	const CoremlControl *c = coreml_params(v, CoremlControl);
@@ -96,15 +125,25 @@ static void import_loop(Visit *v)
 		if (c->first[k] >= 0 && vars[k] == NULL)
 			node_need(v, c->first[k]);
 	}
+	Item **before = arena_array(v->im->arena, Item *, c->n + 1);
+	int active = DAG_NONE; /* it runs for certain */
 	for (int64_t i = 0; node_ok(v); i++) {
+		memcpy(before, vars, sizeof *vars * (size_t)c->n);
 		if (c->condition && !run(v, c, 0, i, vars, &more))
 			return;
+		if (active != DAG_NONE)
+			keep_ended(v, active, c->n, before, vars);
 		if (i >= most)
 			break;
-		if (c->condition && (!node_know(v, more, "its condition") || !coreml_is_true(v, more)))
+		if (c->condition && most < INT64_MAX && !node_item_known(v, more))
+			active = still_runs(v, active, more);
+		else if (c->condition && (!node_know(v, more, "its condition") || !coreml_is_true(v, more)))
 			break;
+		memcpy(before, vars, sizeof *vars * (size_t)c->n);
 		if (!coreml_count_step(v) || !run(v, c, 1, i, vars, NULL))
 			return;
+		if (active != DAG_NONE)
+			keep_ended(v, active, c->n, before, vars);
 	}
 	for (int k = 0; k < c->n && node_ok(v); k++) {
 		if (vars[k] != NULL)
