@@ -32,6 +32,14 @@ static const struct {
 	{ "LayerNorm", { "output", "mean", "std" } },
 	{ "RNN", { "output", "state_output", "statecell_output" } },
 	{ "_contrib_Proposal", { "output", "score" } },
+	{ "_contrib_MultiProposal", { "output", "score" } },
+	{ "_contrib_quantized_conv", { "output", "min_output", "max_output" } },
+	{ "_contrib_quantized_fully_connected", { "output", "min_output", "max_output" } },
+	{ "_contrib_quantized_pooling", { "output", "min_output", "max_output" } },
+	{ "_contrib_quantized_act", { "output", "min_output", "max_output" } },
+	{ "_contrib_quantized_flatten", { "output", "min_output", "max_output" } },
+	{ "_contrib_quantized_concat", { "output", "min_output", "max_output" } },
+	{ "_contrib_quantized_elemwise_add", { "output", "min_output", "max_output" } },
 };
 
 static bool has_attr(const MxnetNode *n, const char *name, const char *text)
@@ -55,6 +63,7 @@ static const char *result_name(Build *b, MxnetRef ref)
 		"_contrib_box_nms" }; /* not all of their results are seen */
 	bool several = b->results[ref.node] > 1 ||
 	               (strcmp(n->op, "SliceChannel") == 0 && !has_attr(n, "num_outputs", "1")) ||
+	               (n->sub.n > 0 && !has_attr(n, "num_outputs", "1")) ||
 	               (strcmp(n->op, "topk") == 0 && (has_attr(n, "ret_typ", "both") || has_attr(n, "ret_typ", "value")));
 	for (size_t k = 0; k < sizeof hidden / sizeof *hidden; k++)
 		several |= strcmp(n->op, hidden[k]) == 0;

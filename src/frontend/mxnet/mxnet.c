@@ -23,6 +23,8 @@ static const NodeRow *const lists[] = {
 	mxnet_matmul_rows,
 	mxnet_recurrent_rows,
 	mxnet_detect_rows,
+	mxnet_control_rows,
+	mxnet_quant_rows,
 	NULL,
 };
 
@@ -30,6 +32,7 @@ static const NodeFormat format = {
 	.name = "MXNet",
 	.weight = "array",
 	.lists = lists,
+	.branch = "_cond",
 	.loose = true,
 };
 

@@ -5,6 +5,7 @@
  */
 #include "frontend/mxnet/rows.h"
 #include "frontend/node/boxes.h"
+#include "frontend/node/proposals.h"
 #include "frontend/node/roi_align.h"
 #include "frontend/node/roi_pool.h"
 
@@ -277,6 +278,32 @@ static void import_roi_pooling(Visit *v)
 	node_set(v, 0, node_roi_pool(v, node_value(v, 0), node_value(v, 1), &p));
 }
 
+/* Proposed regions of one image, and of several. */
+static void import_proposal(Visit *v)
+{
+	static const float ratios[] = { 0.5f, 1, 2 }, scales[] = { 4, 8, 16, 32 };
+	int nratio, nscale, score;
+	const float *ratio = node_attr_floats(v, "ratios", &nratio), *scale = node_attr_floats(v, "scales", &nscale);
+	int64_t most = node_attr_int(v, "rpn_post_nms_top_n", 300);
+	Proposals p = { .ratio = nratio > 0 ? ratio : ratios,
+		.nratio = nratio > 0 ? nratio : 3,
+		.scale = nscale > 0 ? scale : scales,
+		.nscale = nscale > 0 ? nscale : 4,
+		.stride = (double)node_attr_int(v, "feature_stride", 16),
+		.limit = node_attr_float(v, "threshold", import_number(F32, &(float){ 0.7f })),
+		.least = (double)node_attr_int(v, "rpn_min_size", 16),
+		.ranked = node_attr_int(v, "rpn_pre_nms_top_n", 6000),
+		.most = most,
+		.mxnet = true,
+		.corners = node_attr_flag(v, "iou_loss", false) };
+	p.base = p.stride;
+	node_attr_flag(v, "output_score", false);
+	int rows = node_proposals(v, &p, &score);
+	node_set(v, 0, rows);
+	if (node_used(v, 1))
+		node_set(v, 1, score);
+}
+
 const NodeRow mxnet_detect_rows[] = {
 	{ "_contrib_MultiBoxPrior", 0, "", import_prior },
 	{ "_contrib_MultiBoxDetection", 0, "", import_detection },
@@ -284,5 +311,7 @@ const NodeRow mxnet_detect_rows[] = {
 	{ "_contrib_box_iou", 0, "", import_box_iou },
 	{ "_contrib_ROIAlign", 0, "", import_roi_align },
 	{ "ROIPooling", 0, "", import_roi_pooling },
+	{ "_contrib_Proposal", 0, "workspace", import_proposal },
+	{ "_contrib_MultiProposal", 0, "workspace", import_proposal },
 	{ NULL, 0, NULL, NULL },
 };

@@ -104,6 +104,18 @@ static void import_convolution(Visit *v)
 	node_set(v, 0, channels_back(v, node_conv(v, x, channels_first_of(v, weight, last), b, &w, groups), last));
 }
 
+int mxnet_convolve(Visit *v, int x, int w)
+{
+	if (node_ok(v) && channels_last(v, node_val(v, x)->shape.rank))
+		node_fail(v, ERR_UNSUPPORTED, "its channels must be second");
+	Windows win = read_windows(v, x);
+	int64_t channels = node_ok(v) ? node_val(v, x)->shape.dim[1] : 1, filters = read_count(v, "num_filter");
+	int64_t groups = read_groups(v, channels);
+	if (node_ok(v) && !shape_eq(node_val(v, w)->shape, weight_shape(filters, channels / groups, &win, false)))
+		node_fail(v, ERR_TYPE, "its weights do not have the shape that its attributes say");
+	return node_ok(v) ? node_conv(v, x, w, DAG_NONE, &win, groups) : DAG_NONE;
+}
+
 /* Inputs: data, offsets, weights, bias; with a mask behind the offsets, a tap beyond the last element fades out. */
 static void import_deformable(Visit *v, bool mask)
 {
@@ -241,10 +253,9 @@ static int power(Visit *v, int x, double p)
 	return p == 2 ? node_call2(v, OP_mul, x, x) : p == 1 ? x : node_with_number(v, OP_pow, x, p);
 }
 
-static void import_pooling(Visit *v)
+int mxnet_pool(Visit *v, int x)
 {
-	const Item *it = node_need(v, 0);
-	bool last = channels_last(v, it->shape.rank), all = node_attr_flag(v, "global_pool", false);
+	bool last = channels_last(v, node_val(v, x)->shape.rank), all = node_attr_flag(v, "global_pool", false);
 	const char *type = node_attr_text(v, "pool_type", "max"), *how = node_attr_text(v, "pooling_convention", "valid");
 	bool count = node_attr_flag(v, "count_include_pad", true), same = strcmp(how, "same") == 0;
 	bool max = strcmp(type, "max") == 0, avg = strcmp(type, "avg") == 0, lp = strcmp(type, "lp") == 0;
@@ -255,10 +266,11 @@ static void import_pooling(Visit *v)
 		node_fail(v, ERR_INPUT, "its attribute pooling_convention is '%.20s', not valid, full or same", how);
 	if (node_ok(v) && lp && !(p >= 1 && p <= 3))
 		node_fail(v, ERR_INPUT, "its attribute p_value is %g, but must be 1, 2 or 3", p);
-	int x = channels_first_of(v, node_value(v, 0), last), y;
+	x = channels_first_of(v, x, last);
 	Windows w = read_windows(v, x), given;
+	int y;
 	if (!node_ok(v))
-		return;
+		return DAG_NONE;
 	x = lp ? power(v, p == 2 ? x : node_call1(v, OP_abs, x), p) : x;
 	given = w;
 	if (all) {
@@ -270,7 +282,13 @@ static void import_pooling(Visit *v)
 	}
 	if (lp && p != 1)
 		y = p == 2 ? node_call1(v, OP_sqrt, y) : node_with_number(v, OP_pow, y, 1 / p);
-	node_set(v, 0, channels_back(v, y, last));
+	return channels_back(v, y, last);
+}
+
+static void import_pooling(Visit *v)
+{
+	node_need(v, 0);
+	node_set(v, 0, mxnet_pool(v, node_value(v, 0)));
 }
 
 /* Means over regions of about equal size: result i covers floor(i * in / out) .. ceil((i + 1) * in / out). */

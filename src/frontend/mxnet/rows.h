@@ -21,6 +21,8 @@ extern const NodeRow mxnet_fill_rows[];
 extern const NodeRow mxnet_matmul_rows[];
 extern const NodeRow mxnet_recurrent_rows[];
 extern const NodeRow mxnet_detect_rows[];
+extern const NodeRow mxnet_control_rows[];
+extern const NodeRow mxnet_quant_rows[];
 
 /*
  * Input k, a parameter of that shape, which is checked; as a value. One without an array gets random numbers that suit
@@ -29,6 +31,10 @@ extern const NodeRow mxnet_detect_rows[];
 int mxnet_weight(Visit *v, int k, Shape want);
 /* Input k, a first state: what has no shape yet, because its batch is open, is zeros of this one. */
 int mxnet_state(Visit *v, int k, Shape want);
+/* Codes x[N,C,..] with filters w of codes, as the attributes of a convolution say, without a bias. */
+int mxnet_convolve(Visit *v, int x, int w);
+/* The pooling that the attributes say, of a value x in the place of input 0. */
+int mxnet_pool(Visit *v, int x);
 /* A value of the network, one of whose dimensions is 0 and means the batch. */
 Shape mxnet_batch_shape(Visit *v, Shape s);
 
