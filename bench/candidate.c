@@ -1,20 +1,23 @@
 /*
  * What it costs to make candidates for a target: configs of a Task's space are drawn, replayed, estimated and compiled.
  *
- *     bench_candidate TARGET.json CONFIGS FILE.dag... [--codes]
+ *     bench_candidate TARGET.json CONFIGS FILE.dag... [--codes | --estimates]
  *
  * For each Dag: the CPU time of counting its space, and the medians over its candidates in thread CPU time: of drawing
  * a config and writing its trace, of replay, estimate, lowering, code, and of machine code where an assembler is
  * installed. The last line has the mean over all candidates, how many that is a second on one core, and how many were
  * refused. --codes prints a line for each candidate instead, with a hash of its code or why it is refused, so that
- * two builds of dlc can be compared.
+ * two builds of dlc can be compared. --estimates does what a search does that ranks the space: schedules are drafts
+ * (schedule/drafts.h). It prints hashes of traces and loops, and all digits of their estimates; to stderr the mean
+ * thread CPU time of trace, draft and estimate.
  */
 #include "base/file.h"
 #include "base/hash.h"
 #include "codegen/backend.h"
 #include "cost_model/cost_model.h"
+#include "ir/text/ir_text.h"
 #include "runtime/timing.h"
-#include "schedule/space.h"
+#include "schedule/drafts.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +31,7 @@ typedef struct Bench {
 	Target target;
 	Cost cost;
 	int configs;
-	bool codes;
+	bool codes, estimates;
 	int drawn, made; /* candidates of all Tasks, and those that have code */
 	double ms;       /* that these took */
 } Bench;
@@ -81,6 +84,41 @@ static bool make(const Bench *b, Space *s, Rng *rng, bool first, double ms[STAGE
 	return ok;
 }
 
+/* As a search that ranks the space: traces, drafts and estimates of configs that are drawn. */
+static void rank(const Bench *b, Space *s, const char *path)
+{
+	enum { TRACE, DRAFT, COST, PARTS };
+	Arena *kept = arena_new();
+	Drafts *drafts = drafts_new(kept, s->task, &b->target);
+	Rng rng = rng_seed(1);
+	double ms[PARTS] = { 0 };
+	for (int i = 0; i < b->configs; i++) {
+		Arena *a = arena_new();
+		Text text = { .arena = a };
+		char hex[HASH_HEX];
+		Err err = { 0 };
+		uint64_t at = timing_thread_ns();
+		Config c = i == 0 ? s->first : space_sample(s, &rng);
+		Trace *t = space_trace(s, &c, a, &err);
+		if (t != NULL)
+			trace_print(&text, t);
+		ms[TRACE] += lap(&at);
+		const KernelSet *ks = t != NULL ? drafts_make(drafts, a, t, &err) : NULL;
+		ms[DRAFT] += lap(&at);
+		double ns = ks != NULL ? cost_estimate_one(&b->cost, ks, s->task) : 0;
+		ms[COST] += lap(&at);
+		if (ks != NULL)
+			ir_print_set(&text, ks);
+		hash_hex(hash_of("schedule", text_str(&text), text.n), hex);
+		printf("%s %d %s %a%s%s%s\n", path, i, hex, ns, ks != NULL ? "" : " ", ks != NULL ? "" : err.place,
+			ks != NULL ? "" : err.text);
+		arena_free(a);
+	}
+	fprintf(stderr, "%s: ms trace %.3f draft %.3f estimate %.3f\n", path, ms[TRACE] / b->configs,
+		ms[DRAFT] / b->configs, ms[COST] / b->configs);
+	arena_free(kept);
+}
+
 static int by_number(const void *a, const void *b)
 {
 	const double x = *(const double *)a, y = *(const double *)b;
@@ -98,6 +136,11 @@ static void bench(Bench *b, const char *path)
 	Space *s = task != NULL ? space_new(a, task, &b->target, &err) : NULL;
 	if (s == NULL)
 		die(&err);
+	if (b->estimates) {
+		rank(b, s, path);
+		arena_free(a);
+		return;
+	}
 	Rng rng = rng_seed(1);
 	double *took[STAGES];
 	int n = 0;
@@ -141,18 +184,19 @@ int main(int argc, char **argv)
 	Err err = { 0 };
 	Bytes file;
 	b.codes = argc > 4 && strcmp(argv[argc - 1], "--codes") == 0;
+	b.estimates = argc > 4 && strcmp(argv[argc - 1], "--estimates") == 0;
 	b.configs = argc > 3 ? atoi(argv[2]) : 0;
 	if (b.configs < 1) {
-		fprintf(stderr, "usage: bench_candidate TARGET.json CONFIGS FILE.dag... [--codes]\n");
+		fprintf(stderr, "usage: bench_candidate TARGET.json CONFIGS FILE.dag... [--codes | --estimates]\n");
 		return 2;
 	}
 	if (!file_read(a, argv[1], 1 << 16, &file, &err) ||
 		!target_parse(&b.target, argv[1], (const char *)file.at, file.n, 1, &err))
 		die(&err);
 	b.cost = cost_or_first(NULL, a, &b.target);
-	for (int k = 3; k < argc - b.codes; k++)
+	for (int k = 3; k < argc - (b.codes || b.estimates); k++)
 		bench(&b, argv[k]);
-	if (!b.codes && b.made > 0)
+	if (b.made > 0 && !b.codes)
 		printf("%d of %d candidates have code, in %.1f ms on average: %.1f a second on one core; %.2f %% are refused\n",
 			b.made, b.drawn, b.ms / b.made, 1000 * b.made / b.ms, 100.0 * (b.drawn - b.made) / b.drawn);
 	cost_close(&b.cost);
