@@ -25,6 +25,7 @@ struct Expr {
 	uint16_t nargs;
 	uint16_t depth; /* 1 for an atom, else 1 + the deepest argument's; saturates */
 	uint32_t size;  /* nodes of its text, where shared parts stand each time; saturates */
+	uint32_t names; /* the names in it, each by ir_name_bit, so that most walks need not look; IR_LOADS: a load */
 	union {
 		int64_t i;        /* INT: wrapped to its type (bool: 0 or 1; u64: its bits) */
 		double f;         /* FLOAT, already rounded to its type */
@@ -32,6 +33,17 @@ struct Expr {
 	};
 	const Expr *arg[]; /* LOAD: the indices */
 };
+
+enum { IR_NAME_BITS = 31 };
+#define IR_LOADS (UINT32_C(1) << IR_NAME_BITS)
+/* One of Expr.names: several names share it. */
+static inline uint32_t ir_name_bit(const char *name)
+{
+	uint32_t h = 2166136261u;
+	for (; *name != 0; name++)
+		h = (h ^ (unsigned char)*name) * 16777619u;
+	return UINT32_C(1) << (h ^ h >> 15) % IR_NAME_BITS;
+}
 
 Ir *ir_new(Arena *a);
 /*

@@ -154,9 +154,12 @@ const Expr *ir_cons(Ir *ir, const Expr *e, const Expr *const *arg)
 	*own = *e;
 	unsigned depth = 0;
 	uint64_t size = 1;
+	own->names = e->op == IR_VAR || e->op == IR_LOAD ? ir_name_bit(e->name) : 0;
+	own->names |= e->op == IR_LOAD ? IR_LOADS : 0;
 	for (size_t i = 0; i < n; i++) {
 		own->arg[i] = arg[i];
 		size += arg[i]->size;
+		own->names |= arg[i]->names;
 		if (arg[i]->depth > depth)
 			depth = arg[i]->depth;
 	}

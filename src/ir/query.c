@@ -104,38 +104,37 @@ void ir_each_node_in(Stmt *list, void (*f)(const Expr *e, void *arg), void *arg)
 	ir_each_stmt(list, each_expr_of, &(Nodes){ f, arg });
 }
 
-static bool is_load(const Expr *e, void *arg)
-{
-	(void)arg;
-	return e->op == IR_LOAD;
-}
-
 bool ir_has_load(const Expr *e)
 {
-	return e != NULL && ir_find_node(e, is_load, NULL) != NULL;
+	return e != NULL && (e->names & IR_LOADS) != 0;
 }
 
 typedef struct Uses {
 	void (*f)(const IrUse *use, void *arg);
 	void *arg;
 	Stmt *stmt;
+	const char *buf; /* whose uses are wanted; NULL: all */
+	uint32_t names;
 } Uses;
 
 static void use_load(const Expr *e, void *arg)
 {
 	const Uses *x = arg;
-	if (e->op == IR_LOAD)
+	if (e->op == IR_LOAD && (x->buf == NULL || strcmp(x->buf, e->name) == 0))
 		x->f(&(IrUse){ USE_LOAD, x->stmt, e->name, e->arg, e->nargs }, x->arg);
 }
 
 static void use_loads(const Expr *e, void *arg)
 {
-	ir_each_node(e, use_load, arg);
+	const Uses *x = arg;
+	if ((e->names & x->names) == x->names)
+		ir_each_node(e, use_load, arg);
 }
 
 static void use_access(const Uses *x, IrUseKind kind, const Access *a)
 {
-	x->f(&(IrUse){ kind, x->stmt, a->buf, a->idx, a->n }, x->arg);
+	if (x->buf == NULL || strcmp(x->buf, a->buf) == 0)
+		x->f(&(IrUse){ kind, x->stmt, a->buf, a->idx, a->n }, x->arg);
 }
 
 static bool use_stmt(Stmt *s, void *arg)
@@ -151,7 +150,7 @@ static bool use_stmt(Stmt *s, void *arg)
 		use_access(x, USE_REDUCE, &s->reduce.dst[k]);
 	for (int k = 0; s->kind == ST_CALL && k < s->call.n; k++) {
 		const CallArg *a = &s->call.arg[k];
-		if (a->buf != NULL)
+		if (a->buf != NULL && (x->buf == NULL || strcmp(x->buf, a->buf) == 0))
 			x->f(&(IrUse){ USE_WINDOW, s, a->buf, a->idx, a->n }, x->arg);
 	}
 	return true;
@@ -159,12 +158,17 @@ static bool use_stmt(Stmt *s, void *arg)
 
 void ir_each_use(Stmt *list, void (*f)(const IrUse *use, void *arg), void *arg)
 {
-	ir_each_stmt(list, use_stmt, &(Uses){ f, arg, NULL });
+	ir_each_stmt(list, use_stmt, &(Uses){ f, arg, NULL, NULL, IR_LOADS });
+}
+
+void ir_each_use_of(Stmt *list, const char *buf, void (*f)(const IrUse *use, void *arg), void *arg)
+{
+	ir_each_stmt(list, use_stmt, &(Uses){ f, arg, NULL, buf, IR_LOADS | ir_name_bit(buf) });
 }
 
 void ir_each_use_below(const Stmt *s, void (*f)(const IrUse *use, void *arg), void *arg)
 {
-	ir_each_below(s, use_stmt, &(Uses){ f, arg, NULL });
+	ir_each_below(s, use_stmt, &(Uses){ f, arg, NULL, NULL, IR_LOADS });
 }
 
 void ir_each_buf_name(Stmt *s, void (*f)(const char **buf, void *arg), void *arg)

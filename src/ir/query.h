@@ -33,6 +33,8 @@ typedef struct IrUse {
 	int n;
 } IrUse;
 void ir_each_use(Stmt *list, void (*f)(const IrUse *use, void *arg), void *arg);
+/* The same with the uses of one buffer. */
+void ir_each_use_of(Stmt *list, const char *buf, void (*f)(const IrUse *use, void *arg), void *arg);
 void ir_each_use_below(const Stmt *s, void (*f)(const IrUse *use, void *arg), void *arg); /* in the lists of s itself */
 
 /* The places of the buffers' names that a statement itself holds, loads not among them; they may be filled anew. */

@@ -110,7 +110,7 @@ void ir_each_expr(const Stmt *s, void (*f)(const Expr *e, void *arg), void *arg)
 	ir_each_place((Stmt *)s, each_at, &each); /* each_at writes nothing */
 }
 
-enum { SMALL = 64, LARGE = 256 };
+enum { FEW = 24, SMALL = 64, LARGE = 256 };
 
 /*
  * A set of nodes: a table on the stack that moves to a larger one there, then to an arena of its own. It is no Map
@@ -162,6 +162,30 @@ static bool nodes_add(NodeSet *s, const Expr *e)
 	return true;
 }
 
+/* A set of so few that they are compared one by one. */
+typedef struct FewNodes {
+	const Expr *at[FEW];
+	int n;
+} FewNodes;
+
+static bool few_add(FewNodes *s, const Expr *e)
+{
+	for (int i = 0; i < s->n; i++)
+		if (s->at[i] == e)
+			return false;
+	s->at[s->n++] = e;
+	return true;
+}
+
+static void visit_few(FewNodes *seen, const Expr *e, const Each *each)
+{
+	if (!few_add(seen, e))
+		return;
+	for (int i = 0; i < e->nargs; i++)
+		visit_few(seen, e->arg[i], each);
+	each->f(e, each->arg);
+}
+
 static void visit(NodeSet *seen, const Expr *e, const Each *each)
 {
 	if (!nodes_add(seen, e))
@@ -174,9 +198,17 @@ static void visit(NodeSet *seen, const Expr *e, const Each *each)
 void ir_each_node(const Expr *e, void (*f)(const Expr *e, void *arg), void *arg)
 {
 	NodeSet seen;
-	nodes_init(&seen);
-	visit(&seen, e, &(Each){ f, arg });
-	arena_free(seen.arena);
+	if (e->nargs == 0) {
+		f(e, arg);
+	} else if (e->size <= FEW) {
+		FewNodes few;
+		few.n = 0;
+		visit_few(&few, e, &(Each){ f, arg });
+	} else {
+		nodes_init(&seen);
+		visit(&seen, e, &(Each){ f, arg });
+		arena_free(seen.arena);
+	}
 }
 
 typedef struct Search {
@@ -195,10 +227,33 @@ static const Expr *find_node(Search *x, const Expr *e)
 	return found != NULL || !x->is(e, x->arg) ? found : e;
 }
 
+typedef struct FewSearch {
+	bool (*is)(const Expr *e, void *arg);
+	void *arg;
+	FewNodes seen;
+} FewSearch;
+
+static const Expr *find_few(FewSearch *x, const Expr *e)
+{
+	if (e->nargs != 0 && !few_add(&x->seen, e))
+		return NULL;
+	const Expr *found = NULL;
+	for (int i = 0; i < e->nargs && found == NULL; i++)
+		found = find_few(x, e->arg[i]);
+	return found != NULL || !x->is(e, x->arg) ? found : e;
+}
+
 const Expr *ir_find_node(const Expr *e, bool (*is)(const Expr *e, void *arg), void *arg)
 {
 	if (e->nargs == 0)
 		return is(e, arg) ? e : NULL;
+	if (e->size <= FEW) {
+		FewSearch few;
+		few.is = is;
+		few.arg = arg;
+		few.seen.n = 0;
+		return find_few(&few, e);
+	}
 	Search x;
 	x.is = is;
 	x.arg = arg;
@@ -213,8 +268,26 @@ static bool is_var(const Expr *e, void *name)
 	return e->op == IR_VAR && strcmp(e->name, name) == 0;
 }
 
+/* Of an expression so small that parts of it may be looked at twice. */
+static bool uses_var(const Expr *e, const char *name, uint32_t bit)
+{
+	if (e->op == IR_VAR)
+		return strcmp(e->name, name) == 0;
+	for (int i = 0; i < e->nargs; i++)
+		if ((e->arg[i]->names & bit) != 0 && uses_var(e->arg[i], name, bit))
+			return true;
+	return false;
+}
+
 bool ir_uses_var(const Expr *e, const char *name)
 {
+	if (e->nargs == 0)
+		return e->op == IR_VAR && strcmp(e->name, name) == 0;
+	uint32_t bit = ir_name_bit(name);
+	if ((e->names & bit) == 0)
+		return false;
+	if (e->size <= SMALL)
+		return uses_var(e, name, bit);
 	return ir_find_node(e, is_var, (void *)(uintptr_t)name) != NULL;
 }
 
@@ -232,10 +305,13 @@ typedef struct Mapping {
 	IrMapFn f;
 	void *arg;
 	IrMemo *memo;
+	uint32_t names; /* what has none of these stays as it is */
 } Mapping;
 
 static const Expr *rebuild(Mapping *m, const Expr *e)
 {
+	if ((e->names & m->names) == 0 && m->names != 0)
+		return e;
 	const Expr *known = *ir_memo_at(m->memo, e);
 	if (known != NULL)
 		return known;
@@ -251,7 +327,7 @@ static const Expr *rebuild(Mapping *m, const Expr *e)
 
 const Expr *ir_map_expr(Ir *ir, const Expr *e, IrMapFn f, void *arg)
 {
-	Mapping m = { ir, f, arg, ir_memo_begin(ir) };
+	Mapping m = { ir, f, arg, ir_memo_begin(ir), 0 };
 	const Expr *r = rebuild(&m, e);
 	ir_memo_end(ir, m.memo);
 	return r;
@@ -268,11 +344,31 @@ static bool rebuild_stmt(Stmt *s, void *arg)
 	return true;
 }
 
-void ir_map_stmt(Ir *ir, Stmt *s, IrMapFn f, void *arg)
+const Expr *ir_map_named(Ir *ir, const Expr *e, uint32_t names, IrMapFn f, void *arg)
 {
-	Mapping m = { ir, f, arg, ir_memo_begin(ir) };
+	if ((e->names & names) == 0)
+		return e;
+	Mapping m = { ir, f, arg, ir_memo_begin(ir), names };
+	const Expr *r = rebuild(&m, e);
+	ir_memo_end(ir, m.memo);
+	return r;
+}
+
+static void map_stmt(Ir *ir, Stmt *s, uint32_t names, IrMapFn f, void *arg)
+{
+	Mapping m = { ir, f, arg, ir_memo_begin(ir), names };
 	ir_each_stmt(s, rebuild_stmt, &m);
 	ir_memo_end(ir, m.memo);
+}
+
+void ir_map_stmt(Ir *ir, Stmt *s, IrMapFn f, void *arg)
+{
+	map_stmt(ir, s, 0, f, arg);
+}
+
+void ir_map_stmt_named(Ir *ir, Stmt *s, const char *name, IrMapFn f, void *arg)
+{
+	map_stmt(ir, s, ir_name_bit(name), f, arg);
 }
 
 typedef struct Subst {
@@ -289,10 +385,10 @@ static const Expr *subst_node(Ir *ir, const Expr *e, void *arg)
 
 const Expr *ir_subst(Ir *ir, const Expr *e, const char *name, const Expr *by)
 {
-	return ir_map_expr(ir, e, subst_node, &(Subst){ name, by });
+	return ir_map_named(ir, e, ir_name_bit(name), subst_node, &(Subst){ name, by });
 }
 
 void ir_subst_stmt(Ir *ir, Stmt *s, const char *name, const Expr *by)
 {
-	ir_map_stmt(ir, s, subst_node, &(Subst){ name, by });
+	ir_map_stmt_named(ir, s, name, subst_node, &(Subst){ name, by });
 }

@@ -44,6 +44,9 @@ const Expr *ir_find_node(const Expr *e, bool (*is)(const Expr *e, void *arg), vo
 typedef const Expr *(*IrMapFn)(Ir *ir, const Expr *e, void *arg);
 const Expr *ir_map_expr(Ir *ir, const Expr *e, IrMapFn f, void *arg);
 void ir_map_stmt(Ir *ir, Stmt *s, IrMapFn f, void *arg);
+/* The same where f changes nothing but expressions with one of the names (ir_name_bit), or with that name. */
+const Expr *ir_map_named(Ir *ir, const Expr *e, uint32_t names, IrMapFn f, void *arg);
+void ir_map_stmt_named(Ir *ir, Stmt *s, const char *name, IrMapFn f, void *arg);
 
 /* e with variable `name` replaced; capture cannot happen since names in one Fn do not shadow. */
 const Expr *ir_subst(Ir *ir, const Expr *e, const char *name, const Expr *by);

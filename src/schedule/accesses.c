@@ -13,8 +13,6 @@
 static void touch(const IrUse *use, void *arg)
 {
 	Touch *t = arg;
-	if (strcmp(use->buf, t->buf) != 0)
-		return;
 	t->loads += use->kind == USE_LOAD;
 	t->writes += use->kind == USE_STORE || use->kind == USE_REDUCE;
 	t->hints += use->kind == USE_PREFETCH;
@@ -24,7 +22,7 @@ static void touch(const IrUse *use, void *arg)
 Touch producer_touches(Stmt *list, const char *buf)
 {
 	Touch t = { .buf = buf };
-	ir_each_use(list, touch, &t);
+	ir_each_use_of(list, buf, touch, &t);
 	return t;
 }
 
@@ -108,17 +106,12 @@ bool producer_hull(
 {
 	bool any = false;
 	for (const Stmt *c = list; c != NULL; c = c->next) {
-		int n;
-		const Region *r = ir_regions(s->ir, fn, s->ks, c, &n);
-		for (int i = 0; i < n; i++) {
-			if (strcmp(r[i].buf, buf) != 0)
-				continue;
-			for (int k = 0; k < rank; k++) {
-				lo[k] = any ? ir_min(s->ir, lo[k], r[i].lo[k]) : r[i].lo[k];
-				hi[k] = any ? ir_max(s->ir, hi[k], r[i].hi[k]) : r[i].hi[k];
-			}
-			any = true;
+		const Region *r = ir_region_of(s->ir, fn, s->ks, c, buf);
+		for (int k = 0; r != NULL && k < rank; k++) {
+			lo[k] = any ? ir_min(s->ir, lo[k], r->lo[k]) : r->lo[k];
+			hi[k] = any ? ir_max(s->ir, hi[k], r->hi[k]) : r->hi[k];
 		}
+		any |= r != NULL;
 	}
 	return any;
 }
@@ -285,7 +278,7 @@ static bool rename_stmt(Stmt *s, void *arg)
 void producer_rename(Ir *ir, Stmt *list, const char *from, const char *to)
 {
 	Rename r = { from, to };
-	ir_map_stmt(ir, list, rename_load, &r);
+	ir_map_stmt_named(ir, list, from, rename_load, &r);
 	ir_each_stmt(list, rename_stmt, &r);
 }
 
@@ -331,5 +324,5 @@ void producer_reindex(Ir *ir, Stmt *list, const char *buf, IndexFn f, void *arg)
 {
 	Reindex r = { buf, f, arg };
 	ir_each_stmt(list, reindex_stmt, &(ReindexIn){ ir, &r });
-	ir_map_stmt(ir, list, reindex_load, &r);
+	ir_map_stmt_named(ir, list, buf, reindex_load, &r);
 }

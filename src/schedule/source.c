@@ -10,14 +10,10 @@
 /* What the statement at the link reads of the tensor. */
 static bool find_region(Sched *s, const char *what, Source *out)
 {
-	int n;
 	const Buf *t = out->buf;
 	const Fn *fn = out->block.fn;
-	const Region *r = ir_regions(s->ir, fn, s->ks, *out->link, &n), *own = NULL;
+	const Region *own = ir_region_of(s->ir, fn, s->ks, *out->link, t->name);
 	const Range *env = ir_range_at(s->ir, fn, *out->link);
-	for (int i = 0; i < n; i++)
-		if (strcmp(r[i].buf, t->name) == 0 && r[i].n == t->rank)
-			own = &r[i];
 	for (int k = 0; own != NULL && k < t->rank; k++) {
 		int64_t all;
 		if (!ir_is_int(t->shape[k], &all))

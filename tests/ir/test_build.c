@@ -3,6 +3,8 @@
  */
 #include "ir/build.h"
 #include "ir/node.h"
+#include "ir/query.h"
+#include "ir/random.h"
 #include "ir/text/ir_text.h"
 #include "ir/walk.h"
 #include "base/rng.h"
@@ -270,6 +272,65 @@ START_TEST(shared_parts)
 }
 END_TEST
 
+/* Whether it names that, and how many different nodes it has: by looking at all of the tree. */
+static bool names_it(const Expr *e, const char *name, bool load)
+{
+	bool is = e->op == (load ? IR_LOAD : IR_VAR) && strcmp(e->name, name) == 0;
+	for (int i = 0; i < e->nargs && !is; i++)
+		is = names_it(e->arg[i], name, load);
+	return is;
+}
+
+static int nodes_of(const Expr *e, const Expr **seen, int n)
+{
+	for (int i = 0; i < e->nargs; i++)
+		n = nodes_of(e->arg[i], seen, n);
+	for (int i = 0; i < n; i++)
+		if (seen[i] == e)
+			return n;
+	seen[n] = e;
+	return n + 1;
+}
+
+static const Expr *replaced(Ir *ir, const Expr *e, void *name)
+{
+	return e->op == IR_VAR && strcmp(e->name, name) == 0 ? ir_idx(ir, "instead") : e;
+}
+
+/* Walks that leave out what cannot be of use find what those find that look at everything. */
+START_TEST(walks_find_the_same)
+{
+	enum { VARS = 40, MOST = 4000 };
+	Rng r = rng_seed(5);
+	for (int k = 0; k < 300; k++) {
+		Arena *a = arena_new();
+		Ir *ir = ir_new(a);
+		Param var[VARS];
+		char name[VARS][16];
+		const Expr **seen = arena_array(a, const Expr *, MOST);
+		for (int i = 0; i < VARS; i++) {
+			snprintf(name[i], sizeof name[i], "v%d%s", i, i % 2 ? ".0" : "");
+			Buf *b = i % 4 == 3 ? ir_buf(ir, name[i], BUF_IN, F32, "global", (int64_t[]){ 8 }, 1) : NULL;
+			var[i] = (Param){ b, ir_name(ir, name[i]), b != NULL ? F32 : I64 };
+		}
+		const Expr *e = random_expr(&r, ir, RANDOM_VECTORS, k % 2 ? F32 : I64, var, VARS, 1 + k % 5);
+		int n = 0, most = e->size < MOST ? nodes_of(e, seen, 0) : 0;
+		ir_each_node(e, count, &n);
+		ck_assert(most == 0 || n == most);
+		for (int i = 0; i < VARS; i++) {
+			ck_assert_int_eq(ir_uses_var(e, name[i]), names_it(e, name[i], false));
+			ck_assert(!names_it(e, name[i], true) || (e->names & ir_name_bit(name[i])) != 0);
+			ck_assert(ir_subst(ir, e, name[i], ir_idx(ir, "instead")) == ir_map_expr(ir, e, replaced, name[i]));
+		}
+		bool loads = false;
+		for (int i = 3; i < VARS; i += 4)
+			loads = loads || names_it(e, name[i], true);
+		ck_assert_int_eq(ir_has_load(e), loads);
+		arena_free(a);
+	}
+}
+END_TEST
+
 /* Replaces i by i + 1, and folds on the way; a second map runs inside of the first. */
 static const Expr *nested(Ir *ir, const Expr *e, void *arg)
 {
@@ -335,6 +396,7 @@ int main(void)
 	tcase_add_test(tc, builtin_monoids);
 	tcase_add_test(tc, names);
 	tcase_add_test(tc, shared_parts);
+	tcase_add_test(tc, walks_find_the_same);
 	tcase_add_test(tc, maps_and_clones);
 	tcase_add_test(tc, node_table);
 	return run_suite("ir-build", tc);

@@ -68,6 +68,9 @@ START_TEST(uses_name_kind_and_statement)
 	ck_assert_str_eq(text_str(&t),
 		" 5:store:s 6:load:x 7:reduce:s 10:prefetch:z 11:load:x 11:store:s 14:load:s 14:reduce:z 17:window:y "
 		"17:window:x");
+	t.n = 0;
+	ir_each_use_of(parse(a)->body, "s", note_use, &t);
+	ck_assert_str_eq(text_str(&t), " 5:store:s 7:reduce:s 11:store:s 14:load:s");
 	arena_free(a);
 }
 END_TEST

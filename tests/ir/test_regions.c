@@ -68,6 +68,20 @@ static const struct {
 #include "regions_cases.def"
 };
 
+/* Of a buffer alone is what is found of it among all; expressions that are equal are one. */
+static void check_each_alone(Ir *ir, const Fn *fn, const KernelSet *ks, const Stmt *s, const Region *r, int n)
+{
+	ck_assert_ptr_null(ir_region_of(ir, fn, ks, s, "no.such.buffer"));
+	for (int i = 0; i < n; i++) {
+		const Region *own = ir_region_of(ir, fn, ks, s, r[i].buf);
+		ck_assert_ptr_nonnull(own);
+		ck_assert(own->buf == r[i].buf && own->read == r[i].read && own->write == r[i].write);
+		ck_assert_int_eq(own->n, r[i].n);
+		for (int k = 0; k < own->n; k++)
+			ck_assert(own->lo[k] == r[i].lo[k] && own->hi[k] == r[i].hi[k]);
+	}
+}
+
 START_TEST(regions_are)
 {
 	Ir *ir = ir_new(arena);
@@ -78,6 +92,7 @@ START_TEST(regions_are)
 	int n;
 	const Region *r = ir_regions(ir, fn, ks, s, &n);
 	ck_assert_str_eq(show(r, n), cases[_i].want);
+	check_each_alone(ir, fn, ks, s, r, n);
 }
 END_TEST
 
@@ -122,6 +137,7 @@ static void check_nest(Ir *ir, Fn *fn, const Stmt *s)
 	ir_print_stmt(&text, &alone, 0);
 	Watch w = { .text = text_str(&text) };
 	w.region = ir_regions(ir, fn, ks, s, &w.n);
+	check_each_alone(ir, fn, ks, s, w.region, w.n);
 	for (int64_t n = 1; n <= 9; n += 2) {
 		Trace t = { .v = { .ir = ir }, .watched = s, .check = check_inside, .arg = &w };
 		bind_name(&t, fn->sym[0].name, n);

@@ -27,6 +27,17 @@ static wide wgcd(wide a, wide b)
 {
 	a = a < 0 ? -a : a;
 	b = b < 0 ? -b : b;
+	if (a == 1 || b == 1)
+		return 1;
+	if (a <= INT64_MAX && b <= INT64_MAX) { /* division of 128 bits is slow */
+		uint64_t x = (uint64_t)a, y = (uint64_t)b;
+		while (y != 0) {
+			uint64_t t = x % y;
+			x = y;
+			y = t;
+		}
+		return (wide)x;
+	}
 	while (b != 0) {
 		wide t = a % b;
 		a = b;
@@ -37,6 +48,8 @@ static wide wgcd(wide a, wide b)
 
 wide ir_floor_wide(wide a, wide b)
 {
+	if (a >= 0 && a <= INT64_MAX && b > 0 && b <= INT64_MAX)
+		return (wide)((uint64_t)a / (uint64_t)b);
 	wide q = a / b;
 	return q - (a % b != 0 && (a < 0) != (b < 0));
 }

@@ -30,11 +30,19 @@ static const Expr *resolve_node(Ir *ir, const Expr *e, void *arg)
 
 const Expr *hull_resolve(const Inside *in, const Expr *e)
 {
-	return ir_map_expr(in->ir, e, resolve_node, (void *)in->bound);
+	return in->bound == NULL ? e : ir_map_named(in->ir, e, in->bound->names, resolve_node, (void *)in->bound);
+}
+
+const Bound *hull_bound(Ir *ir, Bound b)
+{
+	b.names = ir_name_bit(b.name) | (b.outer != NULL ? b.outer->names : 0);
+	return arena_copy(ir_arena(ir), &b, sizeof b);
 }
 
 static bool is_free(const Expr *e, const Bound *bound)
 {
+	if (bound == NULL || (e->names & bound->names) == 0)
+		return true;
 	for (; bound != NULL; bound = bound->outer)
 		if (ir_uses_var(e, bound->name))
 			return false;

@@ -13,6 +13,7 @@ typedef struct Bound {
 	const char *name;
 	const Expr *value;
 	const Expr *lo, *hi; /* inclusive, free of lets and iterators; NULL: not known */
+	uint32_t names; /* Expr.names of it and those outside of it */
 } Bound;
 
 /* A condition that holds (or does not) around the access, free of lets and iterators. */
@@ -35,6 +36,8 @@ typedef struct Hull {
 	const Expr *lo, *hi; /* inclusive; NULL: not known */
 } Hull;
 
+/* The bound, in the Ir's arena. */
+const Bound *hull_bound(Ir *ir, Bound b);
 /* Of an index, all of its lanes. */
 Hull hull_of(const Inside *in, const Expr *e);
 /* e with lets and iterators replaced by their values. */

@@ -8,6 +8,7 @@
 
 #include "ir/analysis/affine.h"
 #include "ir/build.h"
+#include "ir/query.h"
 #include "ir/region/hull.h"
 #include "ir/text/intrin.h"
 #include "ir/simplify/simplify.h"
@@ -18,6 +19,9 @@ typedef struct Collect {
 	const Fn *fn;
 	const KernelSet *ks;
 	const Range *outer; /* the facts at the statement */
+	const char *only; /* the buffer that is asked for; NULL: all */
+	VEC(const Stmt *) on; /* the statements that may name it, and those around them */
+	bool named; /* the one that is looked at may name it */
 	IrMemo *seen;
 	VEC(Region) region;
 } Collect;
@@ -57,6 +61,8 @@ static void grow(Collect *c, Region *r, int k, Hull h)
 static void add_access(Collect *c, const char *buf, const Expr *const *idx, int n, bool write,
 	bool read, const Inside *in)
 {
+	if (c->only != NULL && buf != c->only)
+		return;
 	Region *r = region_of(c, buf, n);
 	r->read |= read;
 	r->write |= write;
@@ -131,25 +137,20 @@ static void visit_list(Collect *c, const Stmt *s, Inside in);
 /* Lets and iterators stand for their values, loops for their ranges. */
 static Inside bind(Collect *c, Inside in, const char *name, const Expr *value)
 {
-	Bound *b = arena_new_of(ir_arena(c->ir), Bound);
-	*b = (Bound){ .outer = in.bound, .name = name, .value = hull_resolve(&in, value) };
-	in.bound = b;
+	in.bound = hull_bound(c->ir, (Bound){ .outer = in.bound, .name = name, .value = hull_resolve(&in, value) });
 	return in;
 }
 
 static Inside into_loop(Collect *c, const Stmt *s, const Inside *in)
 {
 	Inside out = *in;
-	Bound *b = arena_new_of(ir_arena(c->ir), Bound);
 	const Expr *lo = hull_resolve(in, s->loop.lo), *hi = hull_resolve(in, s->loop.hi);
-	*b = (Bound){
-		.outer = in->bound, .name = s->loop.var, .lo = ir_simplify(c->ir, lo, in->env)
-	};
-	out.bound = b;
+	Bound b = { .outer = in->bound, .name = s->loop.var, .lo = ir_simplify(c->ir, lo, in->env) };
 	out.env = ir_range_for(c->ir, s->loop.var, s->loop.lo, s->loop.hi, in->env);
 	Affine f;
 	hi = ir_simplify(c->ir, ir_sub(c->ir, hi, ir_int(c->ir, 1)), in->env);
-	b->hi = ir_affine_of(hi, &f) && ir_affine_exact(&f, out.env, NULL) ? hi : NULL;
+	b.hi = ir_affine_of(hi, &f) && ir_affine_exact(&f, out.env, NULL) ? hi : NULL;
+	out.bound = hull_bound(c->ir, b);
 	return out;
 }
 
@@ -161,9 +162,9 @@ static void visit_block(Collect *c, const Stmt *s, const Inside *in)
 			s->block.iter[i].value };
 		visit_exprs(c, e, 3, in);
 		Inside one = bind(c, *in, s->block.iter[i].name, s->block.iter[i].value);
-		Bound *b = arena_copy(ir_arena(c->ir), one.bound, sizeof *one.bound);
-		b->outer = body.bound;
-		body.bound = b;
+		Bound b = *one.bound;
+		b.outer = body.bound;
+		body.bound = hull_bound(c->ir, b);
 	}
 	body.env = ir_range_iters(c->ir, s, in->env);
 	visit_exprs(c, &s->block.where, 1, &body);
@@ -198,6 +199,11 @@ static void visit_call(Collect *c, const Stmt *s, const Inside *in)
 			continue;
 		}
 		visit_exprs(c, a->idx, a->n, in);
+		if (c->only != NULL && a->buf != c->only) {
+			if (a->len != NULL)
+				visit_exprs(c, a->len, a->n, in);
+			continue;
+		}
 		Region *r = region_of(c, a->buf, a->n);
 		const Fn *fn = s->call.intrin ? ir_intrin(c->ir, s->call.fn) : ir_find_fn(c->ks, s->call.fn);
 		const Buf *b = fn != NULL && i < fn->nparam ? fn->param[i].buf : NULL;
@@ -216,8 +222,57 @@ static void visit_call(Collect *c, const Stmt *s, const Inside *in)
 	}
 }
 
+static void is_named(const char **buf, void *arg)
+{
+	Collect *c = arg;
+	c->named |= *buf == c->only;
+}
+
+static void may_load(const Expr *e, void *arg)
+{
+	Collect *c = arg;
+	uint32_t names = IR_LOADS | ir_name_bit(c->only);
+	c->named |= (e->names & names) == names;
+}
+
+static bool note_uses_of(Collect *c, Stmt *s);
+
+/* Notes the statements of the list in which the buffer may be named; false: there is none. */
+static bool note_uses(Collect *c, Stmt *s)
+{
+	bool any = false;
+	for (; s != NULL; s = s->next)
+		any = note_uses_of(c, s) || any;
+	return any;
+}
+
+static bool note_uses_of(Collect *c, Stmt *s)
+{
+	Stmt **list[IR_CHILDREN];
+	c->named = false;
+	ir_each_expr(s, may_load, c);
+	ir_each_buf_name(s, is_named, c);
+	bool uses = c->named;
+	for (int k = 0, n = ir_children(s, list); k < n; k++)
+		uses = note_uses(c, *list[k]) || uses;
+	if (uses)
+		vec_push(ir_arena(c->ir), &c->on, s);
+	return uses;
+}
+
+/* Where the buffer that is asked for is not named, nothing is to be found. */
+static bool is_idle(const Collect *c, const Stmt *s)
+{
+	size_t i = 0;
+	while (i < c->on.n && c->on.at[i] != s)
+		i++;
+	return c->only != NULL && i == c->on.n;
+}
+
 static void visit(Collect *c, const Stmt *s, const Inside *in)
 {
+	if (is_idle(c, s))
+		return;
 	switch (s->kind) {
 	case ST_FOR:
 		visit_exprs(c, &s->loop.lo, 1, in);
@@ -265,19 +320,31 @@ static void visit_list(Collect *c, const Stmt *s, Inside in)
 			in = bind(c, in, s->let.var, s->let.value);
 			in.env = env;
 		} else if (s->kind == ST_REDUCE && s->reduce.old != NULL) {
-			Bound *b = arena_new_of(ir_arena(c->ir), Bound);
-			*b = (Bound){ .outer = in.bound, .name = s->reduce.old };
-			in.bound = b;
+			in.bound = hull_bound(c->ir, (Bound){ .outer = in.bound, .name = s->reduce.old });
 		}
 	}
 }
 
+static Region *regions(Collect *c, const Stmt *s, int *n)
+{
+	c->outer = ir_range_at(c->ir, c->fn, s);
+	Inside in = { .ir = c->ir, .outer = c->outer, .env = c->outer };
+	visit(c, s, &in);
+	*n = (int)c->region.n;
+	return c->region.at;
+}
+
 Region *ir_regions(Ir *ir, const Fn *fn, const KernelSet *ks, const Stmt *s, int *n)
 {
-	Collect c = { .ir = ir, .fn = fn, .ks = ks };
-	c.outer = ir_range_at(ir, fn, s);
-	Inside in = { .ir = ir, .outer = c.outer, .env = c.outer };
-	visit(&c, s, &in);
-	*n = (int)c.region.n;
-	return c.region.at;
+	return regions(&(Collect){ .ir = ir, .fn = fn, .ks = ks }, s, n);
+}
+
+const Region *ir_region_of(Ir *ir, const Fn *fn, const KernelSet *ks, const Stmt *s, const char *buf)
+{
+	int n;
+	Collect c = { .ir = ir, .fn = fn, .ks = ks, .only = ir_name(ir, buf) };
+	if (!note_uses_of(&c, (Stmt *)(uintptr_t)s))
+		return NULL;
+	const Region *r = regions(&c, s, &n);
+	return n > 0 ? r : NULL;
 }

@@ -19,5 +19,7 @@ typedef struct Region {
  * s may lie anywhere in fn; the facts around it are found from there.
  */
 Region *ir_regions(Ir *ir, const Fn *fn, const KernelSet *ks, const Stmt *s, int *n);
+/* The one of that buffer, without looking at others; NULL: s does not touch it. */
+const Region *ir_region_of(Ir *ir, const Fn *fn, const KernelSet *ks, const Stmt *s, const char *buf);
 
 #endif
