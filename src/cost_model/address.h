@@ -26,6 +26,7 @@ typedef struct Bind {
 	const Expr *value; /* NULL: `number` is the value */
 	int64_t number;
 	uint32_t when; /* CostNest.now when `number` was computed */
+	uint64_t loops; /* that it depends on, a bit each */
 } Bind;
 
 typedef struct NestBuf {
@@ -52,6 +53,7 @@ typedef struct CostNest {
 } CostNest;
 
 void nest_bind(CostNest *n, const char *name, const Expr *value, int64_t number);
+int nest_find_bind(const CostNest *n, const char *name); /* the innermost one; < 0: there is none */
 const NestBuf *nest_buf(const CostNest *n, const char *name); /* NULL: there is none */
 /* Whether e depends on the variable of loop l; the loops of several iterations that e depends on, a bit each. */
 bool nest_depends(const CostNest *n, const Expr *e, int l);
