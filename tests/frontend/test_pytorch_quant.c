@@ -40,6 +40,9 @@ static const struct {
 	/* 12 / 0.01 + 3 saturates at 255, and a relu does not change numbers above 0 */
 	{ FORWARD("    q = torch.quantize_per_tensor(x, 0.01, 3, 13)\n    return torch.dequantize(torch.relu_(q))\n"),
 		1 + 2 + 10 * 2.52, NULL },
+	/* what is written need not be the first argument */
+	{ FORWARD(Q "    return torch.dequantize(torch.clamp_(max=5., self=q))\n"), 1 + 2 + 3 + 4 + 8 * 5, NULL },
+	{ FORWARD(Q "    return torch.clamp_(x, q)\n"), 0, "reads a quantised tensor, which dlc does not have" },
 	/* 3 times the inverse of 0.24 in f32 is above 12.5, where the quotient of both is not */
 	{ FORWARD("    return torch.dequantize(torch.quantize_per_tensor(x, 0.24, 3, 13))\n"), 78.24, NULL },
 	/* sums and products as vectors of PyTorch round them: numbers by one fused step, codes times one factor */

@@ -91,6 +91,15 @@ static bool has_scale(const char *name, DType type, TorchQuant *q)
 	return false;
 }
 
+/* What an operator writes in place: the argument that is called so, or the first one; NULL: no quantised tensor. */
+static TorchTensor *self_of(const AtenIn *in)
+{
+	for (size_t k = 0; k < in->n; k++)
+		if (is_quantised(in->at[k]) && (in->name[k] == NULL ? k == 0 : strcmp(in->name[k], "self") == 0))
+			return in->at[k].tensor;
+	return NULL;
+}
+
 bool torch_call_quant(
 	Visit *v, const AtenRow *list, const char *name, bool inplace, const AtenIn *in, TorchValue *out, bool *done)
 {
@@ -99,13 +108,13 @@ bool torch_call_quant(
 	if (list == torch_quant_rows || list == torch_scalar_rows || list == torch_list_rows ||
 		list == torch_control_rows || list == torch_move_rows)
 		return true;
-	TorchTensor *first = first_of(in);
-	const TorchQuant *q = torch_quant(first);
+	TorchTensor *first = inplace ? self_of(in) : first_of(in);
+	const TorchQuant *q = first != NULL ? torch_quant(first) : NULL;
 	TorchQuant *own = arena_new_of(a, TorchQuant);
 	*done = true;
-	if (has_scale(name, torch_item(v, first)->type, own) && !inplace && q->scales == NULL)
+	if (first != NULL && has_scale(name, torch_item(v, first)->type, own) && !inplace && q->scales == NULL)
 		q = own;
-	else if (!keeps_scale(name) || q->scales != NULL) {
+	else if (first == NULL || !keeps_scale(name) || q->scales != NULL) {
 		node_fail(v, ERR_UNSUPPORTED, "it reads a quantised tensor, which dlc does not have for this operator");
 		return false;
 	}
@@ -123,8 +132,8 @@ bool torch_call_quant(
 	*out = torch_of(v, torch_codes(v, torch_value(v, y.tensor), q, type));
 	out->tensor->quant = q;
 	if (inplace && node_ok(v)) {
-		torch_write(v, in->at[0].tensor, torch_value(v, out->tensor));
-		*out = in->at[0];
+		torch_write(v, first, torch_value(v, out->tensor));
+		*out = (TorchValue){ .kind = TORCH_TENSOR, .tensor = first };
 	}
 	return node_ok(v);
 }
