@@ -12,7 +12,8 @@ import torch.nn.functional as F
 import coremltools as ct
 from coremltools.models import datatypes
 from coremltools.models.neural_network import NeuralNetworkBuilder
-from coreml_rows import T, b3, bias, bl, by, compare, f, g3, grid, i, note_kinds, report, run, t2, wl
+from coreml_rows import (T, b3, bias, bl, by, chosen_boxes, compare, f, found, g3, grid, i, note_kinds, report, run,
+                         t2, wl)
 
 networks = []
 
@@ -95,6 +96,51 @@ layer("rankPreservingReshape", lambda b: b.add_rank_preserving_reshape("l", "x",
 layer("embeddingND", lambda b: b.add_embedding_nd("l", "x", "y", 6, 5, wl.T.copy(), bl[:5]),
      lambda x: wl[x.astype(
     int)[..., 0]] + bl[:5], i(2, 3, 1).astype("f"))
+
+
+# ---- control flow: what is inside has layers of its own
+
+
+def inside(network):
+    return NeuralNetworkBuilder(nn_spec=network)
+
+
+def positive(b, blob, out):
+    b.add_reduce_sum(out + "s", blob, out + "s", reduce_all=True)
+    b.add_greater_than(out, [out + "s"], out, alpha=0.0)
+
+
+def branched(b):
+    positive(b, "x", "c")
+    sides = b.add_branch("l", "c").branch
+    inside(sides.ifBranch).add_activation("t", "LINEAR", "x", "y", [2.0, 0.0])
+    inside(sides.elseBranch).add_activation("e", "LINEAR", "x", "y", [-3.0, 1.0])
+
+
+def counted(b):
+    b.add_copy("f", "x", "y")
+    body = inside(b.add_loop("l", max_iterations=3).loop.bodyNetwork)
+    body.add_add_broadcastable("a", ["y", "x"], "y")
+
+
+def repeated(b):
+    """Takes x away while the sum is positive, five times at most."""
+    b.add_activation("f", "LINEAR", "x", "y", [2.5, 0.0])
+    b.add_activation("m", "LINEAR", "x", "m", [-1.0, 0.0])
+    loop = b.add_loop("l", max_iterations=5, condition="c").loop
+    positive(inside(loop.conditionNetwork), "y", "c")
+    inside(loop.bodyNetwork).add_add_broadcastable("a", ["y", "m"], "y")
+
+
+layer("branch then", branched, lambda x: 2 * x, f(2, 3, lo=0.1))
+layer("branch else", branched, lambda x: 1 - 3 * x, -f(2, 3, lo=0.1))
+layer("loop count", counted, lambda x: 4 * x, img)
+layer("loop while", repeated, lambda x: -0.5 * x, f(2, 3, lo=0.1))
+layer("loop ended", repeated, lambda x: 2.5 * x, -f(2, 3, lo=0.1))
+for apart in (False, True):
+    layer(f"NonMaximumSuppression {apart}", lambda b, apart=apart: b.add_nms("l", ["x", "z"], ["y", "s", "i", "n"], 0.3,
+          0.2, 8, apart), lambda x, s, apart=apart: chosen_boxes(x[0], s[0], 0.3, 0.2, 8, apart), found,
+          f(1, 12, 3, lo=0, hi=1))
 
 
 def main():

@@ -36,8 +36,9 @@ def i(*shape, lo=0, hi=5):
 programs = []
 
 
-def case(name, make, want, *inputs, since="iOS15", nn=True):
-    programs.append((name, make, want, inputs, since, nn))
+def case(name, make, want, *inputs, since="iOS15", nn=True, state=False):
+    """`state`: the last input is a state of halves."""
+    programs.append((name, make, want, inputs, since, nn, state))
 
 
 # ---- elementwise
@@ -488,6 +489,45 @@ case("while_loop", lambda x: mb.while_loop(_cond=lambda k, v: mb.less(x=k, y=3.0
     x=k, y=1.0), mb.mul(x=v, y=k)), loop_vars=(np.float32(1), x))[1], lambda x: x * 2, f(5), nn=False)
 
 
+# ---- boxes, states
+
+
+def chosen_boxes(boxes, scores, limit, least, most, apart):
+    """Boxes [N,4] as centre and size, scores [N,C]: of the best `most` that do not overlap; places behind are 0."""
+    corner = np.concatenate([boxes[:, :2] - boxes[:, 2:] / 2, boxes[:, :2] + boxes[:, 2:] / 2], 1)
+    best, kind, kept = scores.max(1), scores.argmax(1), []
+    for k in np.argsort(-best, kind="stable"):
+        if best[k] < least or len(kept) == most:
+            continue
+        for j in kept:
+            side = np.minimum(corner[k, 2:], corner[j, 2:]) - np.maximum(corner[k, :2], corner[j, :2])
+            common = np.prod(np.maximum(side, 0))
+            if (not apart or kind[k] == kind[j]) and common > limit * (boxes[k, 2] * boxes[k, 3] + boxes[j, 2] *
+                                                                       boxes[j, 3] - common):
+                break
+        else:
+            kept.append(k)
+    return np.concatenate([boxes[kept], np.zeros((most - len(kept), 4), "f")])[None]
+
+
+found = np.concatenate([f(12, 2, lo=0, hi=4), f(12, 2, lo=1, hi=3)], 1)[None]
+for apart in (False, True):
+    case(f"non_maximum_suppression {apart}", lambda x, s, apart=apart: mb.non_maximum_suppression(
+        boxes=x, scores=s, iou_threshold=0.3, score_threshold=0.2, max_boxes=8, per_class_suppression=apart)[0],
+        lambda x, s, apart=apart: chosen_boxes(x[0], s[0], 0.3, 0.2, 8, apart), found, f(1, 12, 3, lo=0, hi=1))
+case("read_state", lambda x, s: mb.add(x=x, y=mb.cast(x=mb.read_state(input=s), dtype="fp32")), lambda x, s: x + s,
+     f(3, 5), f(3, 5).astype(np.float16), since="iOS18", nn=False, state=True)
+
+
+def updated(x, s):
+    y = mb.add(x=mb.cast(x=x, dtype="fp16"), y=mb.read_state(input=s))
+    return mb.cast(x=mb.mul(x=mb.coreml_update_state(state=s, value=y), y=np.float16(2)), dtype="fp32")
+
+
+case("write_state", updated, lambda x, s: (x + s) * 2, np.round(f(3, 5) * 8) / 8,
+     (np.round(f(3, 5) * 8) / 8).astype("e"), since="iOS18", nn=False, state=True)
+
+
 def run(dlc, model, names, inputs, folder):
     args = []
     for n, x in zip(names, inputs):
@@ -499,7 +539,7 @@ def run(dlc, model, names, inputs, folder):
     if r.returncode != 0:
         return r.stderr.strip()[:300]
     y = np.load(f"{folder}/o.npz")
-    return y[y.files[-1]].astype(np.float32)
+    return y[[n for n in y.files if not n.endswith(".next")][-1]].astype(np.float32)
 
 
 def compare(y, want):
@@ -529,7 +569,7 @@ def report(ran, bad, unmade):
 
 def main():
     dlc, word, ran, bad, unmade = sys.argv[1], sys.argv[2] if len(sys.argv) > 2 else "", 0, 0, 0
-    for name, make, want, inputs, since, nn in programs:
+    for name, make, want, inputs, since, nn, state in programs:
         if not re.search(word, name):
             continue
         names = [chr(ord("p") + k) for k in range(len(inputs))]
@@ -542,7 +582,10 @@ def main():
                     spec = "def body(" + ", ".join(names) + "): return make(" + ", ".join(names) + ")"
                     scope = dict(make=make)
                     exec(spec, scope)
-                    prog = mb.program(input_specs=[mb.TensorSpec(x.shape) for x in inputs], opset_version=target if
+                    specs = [mb.TensorSpec(x.shape) for x in inputs]
+                    if state:
+                        specs[-1] = mb.StateTensorSpec(inputs[-1].shape, dtype=types.fp16)
+                    prog = mb.program(input_specs=specs, opset_version=target if
                                       kind == "mlprogram" else None)(scope["body"])
                     how = dict(compute_precision=ct.precision.FLOAT32, minimum_deployment_target=target) if \
                         kind == "mlprogram" else dict(minimum_deployment_target=ct.target.iOS14)

@@ -220,6 +220,16 @@ static void run_while_data(Made *m)
 	add_layer(m, ADD_ND, "y t", "y", NULL);
 }
 
+/* As coremltools writes a loop that only counts: its condition has no layers and no name. */
+static void count_without_condition(Made *m)
+{
+	Made *body = inner(m), *cond = inner(m);
+	CoremlLoop p = { .maxLoopIterations = 3, .bodyNetwork = &body->net, .conditionNetwork = &cond->net };
+	add_layer(m, COPY, "x", "y", NULL);
+	scale(body, "y", "y", 2);
+	add_layer(m, LOOP, "", "", &p);
+}
+
 /* The loop has not ended after 3 iterations. */
 static void run_while_data_most(Made *m)
 {
@@ -248,6 +258,7 @@ static const struct {
 	{ write_in_loop, 3, 3 },
 	{ run_while_data, 0 + 4 + 1, 1 + 0 + 1 },
 	{ run_while_data_most, 8, 1 },
+	{ count_without_condition, 8, 8 },
 };
 
 static Dag *load(Arena *a, void (*make_layers)(Made *), Err *err)

@@ -308,6 +308,7 @@ static const struct {
 	int64_t size, classes;
 } symbols[] = { { "web-data/cifar_resnet20_v1", 32, 10 }, { "web-data/cifar_resnet20_v2", 32, 10 },
 	{ "web-data/cifar_resnet56_v1", 32, 10 }, { "web-data/cifar_resnet110_v2", 32, 10 },
+	{ "web-data/cifar_wideresnet16_10", 32, 10 }, { "apache-mxnet/test_mkldnn_model_model1.json", 32, 1000 },
 	{ "web-data/resnet-152", 64, 11221 }, { "apache-mxnet/save_000800.json", 0, 10 } };
 
 START_TEST(networks_of_files)

@@ -264,7 +264,10 @@ bool coreml_add_loop(Walk *w, const CoremlLayer *l, const CoremlLoop *p)
 	if (l->input.n > 1 || p->bodyNetwork == NULL)
 		return fail(w->err, ERR_INPUT, NULL, "layer '%.100s' is a loop with %zu counts%s", coreml_text(l->name),
 			l->input.n, p->bodyNetwork == NULL ? " and without a body" : "");
-	*c = (CoremlControl){ .condition = p->conditionNetwork != NULL, .counted = l->input.n > 0 };
+	/* coremltools gives a loop that only counts a condition without layers and without a name. */
+	const CoremlNetwork *cond = p->conditionNetwork;
+	bool empty = cond == NULL || (cond->layers.n == 0 && coreml_text(p->conditionVar)[0] == 0);
+	*c = (CoremlControl){ .condition = !empty, .counted = l->input.n > 0 };
 	c->most = p->maxLoopIterations >= 0 ? p->maxLoopIterations : INT64_MAX; /* unsigned in the file */
 	if (c->condition)
 		g[0] = arena_new_of(a, NodeGraph);
