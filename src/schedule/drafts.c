@@ -9,6 +9,7 @@
 #include "op/naive.h"
 #include "schedule/launch.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -110,4 +111,135 @@ const KernelSet *drafts_make(Drafts *d, Arena *a, const Trace *t, Err *err)
 	KernelSet *ks = begin(d, a, kept, &cost, err);
 	bool ok = ks != NULL && apply(d, ks, t, have, n, &cost, err) && launch_fit(ks, d->target, t->name, err);
 	return ok ? ks : NULL;
+}
+
+/* ---- many at a time ---- */
+
+/* What the first steps of the job at hand make. */
+typedef struct Level {
+	Arena *arena;
+	const KernelSet *ks; /* NULL: refused */
+	LimitCost cost;
+	size_t steps;
+} Level;
+
+typedef struct Sorted {
+	const DraftJob *job;
+	int number;
+	size_t shared; /* steps that it has in common with the next one */
+} Sorted;
+
+typedef struct Levels {
+	Drafts *drafts;
+	Arena *arena;
+	VEC(Level) at; /* from the naive form inwards */
+} Levels;
+
+static int by_text(const void *pa, const void *pb)
+{
+	const Sorted *a = pa, *b = pb;
+	int order = strcmp(a->job->text, b->job->text);
+	return order != 0 ? order : a->number - b->number;
+}
+
+/* Equal lines at the beginning; a step is a line. */
+static size_t shared_steps(const char *a, const char *b)
+{
+	size_t lines = 0;
+	for (; *a != 0 && *a == *b; a++, b++)
+		lines += *a == '\n';
+	return lines;
+}
+
+static const Level *innermost(const Levels *v)
+{
+	return v->at.n > 0 ? &v->at.at[v->at.n - 1] : NULL;
+}
+
+static void leave_levels(Levels *v, size_t steps)
+{
+	while (v->at.n > 0 && v->at.at[v->at.n - 1].steps > steps)
+		arena_free(v->at.at[--v->at.n].arena);
+}
+
+/* The node behind so many steps, and the innermost one on the way whose set is kept. */
+static DraftNode *find_node(Drafts *d, const Trace *t, size_t steps, Arena *a, const DraftNode **kept, size_t *have)
+{
+	DraftNode *at = &d->root;
+	*kept = at;
+	*have = 0;
+	for (size_t i = 0; i < steps && at != NULL; i++) {
+		at = find_child(at, step_text(a, t, i));
+		if (at != NULL && at->ks != NULL) {
+			*kept = at;
+			*have = i + 1;
+		}
+	}
+	return at;
+}
+
+/* The set of the first steps, from the innermost one that is there; NULL: refused. */
+static KernelSet *go_on(const Levels *v, Arena *a, const Trace *t, size_t steps, LimitCost *cost)
+{
+	const Level *from = innermost(v);
+	const DraftNode *kept;
+	size_t have;
+	Arena *scratch = arena_new();
+	find_node(v->drafts, t, steps, scratch, &kept, &have);
+	arena_free(scratch);
+	KernelSet *ks = NULL;
+	if (from != NULL && from->steps >= have) {
+		*cost = from->cost;
+		have = from->steps;
+		ks = from->ks != NULL ? ir_fork_set(a, from->ks) : NULL;
+	} else {
+		ks = begin(v->drafts, a, kept, cost, NULL);
+	}
+	return ks != NULL && apply(v->drafts, ks, t, have, steps, cost, NULL) ? ks : NULL;
+}
+
+static void enter_level(Levels *v, const Trace *t, size_t steps)
+{
+	Level x = { .arena = arena_new(), .steps = steps };
+	x.ks = go_on(v, x.arena, t, steps, &x.cost);
+	vec_push(v->arena, &v->at, x);
+}
+
+/* Levels where the job parts from later ones, the outermost first: the farther one is, the less it has in common. */
+static void enter_levels(Levels *v, const Sorted *s, int at, int n)
+{
+	const Level *top = innermost(v);
+	size_t have = top != NULL ? top->steps : 0, least = s[at].shared;
+	VEC(size_t) part = { 0 };
+	for (int i = at; i < n && s[i].shared > have; i++) {
+		if (s[i].shared < least || i == at)
+			vec_push(v->arena, &part, s[i].shared);
+		least = s[i].shared < least ? s[i].shared : least;
+	}
+	while (part.n > 0)
+		enter_level(v, s[at].job->trace, part.at[--part.n]);
+}
+
+void drafts_each(
+	Drafts *d, const DraftJob *job, int n, void (*take)(void *arg, int i, Arena *a, const KernelSet *ks), void *arg)
+{
+	Arena *scratch = arena_new();
+	Levels v = { .drafts = d, .arena = scratch };
+	Sorted *s = arena_array(scratch, Sorted, n + 1);
+	for (int i = 0; i < n; i++)
+		s[i] = (Sorted){ &job[i], i, 0 };
+	qsort(s, (size_t)n, sizeof *s, by_text);
+	for (int i = 0; i + 1 < n; i++)
+		s[i].shared = shared_steps(s[i].job->text, s[i + 1].job->text);
+	for (int i = 0; i < n; i++) {
+		Arena *a = arena_new();
+		const Trace *t = s[i].job->trace;
+		LimitCost cost;
+		enter_levels(&v, s, i, n);
+		KernelSet *ks = go_on(&v, a, t, t->step.n, &cost);
+		take(arg, s[i].number, a, ks != NULL && launch_fit(ks, d->target, t->name, NULL) ? ks : NULL);
+		leave_levels(&v, s[i].shared);
+	}
+	leave_levels(&v, 0);
+	arena_free(scratch);
 }

@@ -15,4 +15,17 @@ Drafts *drafts_new(Arena *a, const Task *task, const Target *target);
 /* As schedule_draft. The set is made in the arena and shares expressions with what is kept. */
 const KernelSet *drafts_make(Drafts *d, Arena *a, const Trace *t, Err *err);
 
+/* A schedule of many: its trace, and that as text. */
+typedef struct DraftJob {
+	const Trace *trace;
+	const char *text;
+} DraftJob;
+
+/*
+ * All of them, in an order in which no beginning that several have in common is made twice. The set of job i is given
+ * to `take` in an arena, which it frees; NULL where the schedule is refused.
+ */
+void drafts_each(
+	Drafts *d, const DraftJob *job, int n, void (*take)(void *arg, int i, Arena *a, const KernelSet *ks), void *arg);
+
 #endif

@@ -35,32 +35,73 @@ static const char *trace_text(const TaskRun *r, const Config *c, Arena *a, Trace
 	return text_str(&text);
 }
 
-enum { BATCH = 64 /* candidates estimated together, at most: each is a scheduled set, which takes memory */ };
+enum {
+	BATCH = 64,  /* candidates estimated together, at most: each is a scheduled set, which takes memory */
+	DRAFTS = 512 /* drafts that share beginnings, at most: their traces take some KiB each */
+};
 
-/* Configs of a schedule that was estimated before, or stands earlier in the batch, cost nothing. */
-static void estimate_batch(TaskRun *r, const Config *c, int n, double *ns, uint64_t *same)
+/* Drafts that come one by one, and wait until the cost model takes them. */
+typedef struct Batch {
+	TaskRun *r;
+	const DraftJob *job;
+	int n, most;
+	Arena *arena[BATCH];
+	const char *trace[BATCH];
+	CostCandidate x[BATCH];
+} Batch;
+
+static void estimate_waiting(Batch *b)
+{
+	double ns[BATCH];
+	cost_estimate(&b->r->cost, b->x, b->n, ns);
+	for (int k = 0; k < b->n; k++) {
+		outcome_find(&b->r->estimates, b->trace[k])->ns = ns[k];
+		arena_free(b->arena[k]);
+	}
+	b->n = 0;
+}
+
+static void take_draft(void *arg, int i, Arena *a, const KernelSet *ks)
+{
+	Batch *b = arg;
+	if (b->r->means->measure != NULL)
+		measure_turn(b->r->means->measure);
+	if (ks == NULL) {
+		arena_free(a);
+		return;
+	}
+	b->arena[b->n] = a;
+	b->trace[b->n] = b->job[i].text;
+	b->x[b->n++] = (CostCandidate){ ks, b->r->task };
+	if (b->n == b->most)
+		estimate_waiting(b);
+}
+
+/* Configs of a schedule that was estimated before, or stands earlier among them, cost nothing. */
+static void estimate_some(TaskRun *r, const Config *c, int n, double *ns, uint64_t *same)
 {
 	Arena *a = arena_new();
-	const char *trace[BATCH], *fresh[BATCH];
-	CostCandidate x[BATCH];
-	double est[BATCH];
-	int m = 0;
+	const char *trace[DRAFTS];
+	DraftJob fresh[DRAFTS];
+	int m = 0, want = r->cost.row->batch;
 	for (int i = 0; i < n; i++) {
 		Trace *t;
 		trace[i] = trace_text(r, &c[i], a, &t);
 		if (trace[i] != NULL && outcome_find(&r->estimates, trace[i]) == NULL) {
-			const KernelSet *ks = drafts_make(r->drafts, a, t, NULL);
 			outcome_add(&r->estimates, trace[i], -1, false);
-			fresh[m] = trace[i];
-			x[m] = (CostCandidate){ ks, r->task };
-			m += ks != NULL;
+			fresh[m++] = (DraftJob){ t, trace[i] };
 		}
 		if (r->means->measure != NULL)
 			measure_turn(r->means->measure);
 	}
-	cost_estimate(&r->cost, x, m, est);
-	for (int k = 0; k < m; k++)
-		outcome_find(&r->estimates, fresh[k])->ns = est[k];
+	Batch b = { .r = r, .job = fresh, .most = want < 1 ? 1 : want < BATCH ? want : BATCH };
+	if (m == 1) {
+		Arena *own = arena_new();
+		take_draft(&b, 0, own, drafts_make(r->drafts, own, fresh[0].trace, NULL));
+	} else {
+		drafts_each(r->drafts, fresh, m, take_draft, &b);
+	}
+	estimate_waiting(&b);
 	for (int i = 0; i < n; i++) {
 		ns[i] = trace[i] != NULL ? outcome_find(&r->estimates, trace[i])->ns : -1;
 		same[i] = trace[i] != NULL ? map_hash_bytes(trace[i], strlen(trace[i])) : 0;
@@ -88,9 +129,8 @@ static void estimate_configs(void *arg, const Config *c, int n, double *ns, uint
 		r->estimates = (OutcomeSet){ .index.arena = r->arena };
 		r->revision = cost_revision(&r->cost);
 	}
-	int want = r->cost.row->batch, batch = want < 1 ? 1 : want < BATCH ? want : BATCH;
-	for (int i = 0; i < n; i += batch)
-		estimate_batch(r, c + i, n - i < batch ? n - i : batch, ns + i, same + i);
+	for (int i = 0; i < n; i += DRAFTS)
+		estimate_some(r, c + i, n - i < DRAFTS ? n - i : DRAFTS, ns + i, same + i);
 }
 
 /* ---- what is known already ---- */

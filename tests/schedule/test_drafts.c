@@ -35,6 +35,47 @@ static bool same_draft(Drafts *d, const Space *s, const Trace *t)
 	return x != NULL;
 }
 
+typedef struct Many {
+	const Space *space;
+	const DraftJob *job;
+	int taken;
+} Many;
+
+static void compare_one(void *arg, int i, Arena *a, const KernelSet *ks)
+{
+	Many *m = arg;
+	const KernelSet *x = schedule_draft(ir_new(a), m->space->task, m->space->target, m->job[i].trace, NULL);
+	ck_assert((x != NULL) == (ks != NULL));
+	if (x != NULL) {
+		ck_assert_str_eq(ir_set_str(a, x), ir_set_str(a, ks));
+		ck_assert_uint_eq(ir_int(x->ir, 1234567891011)->id, ir_int(ks->ir, 1234567891011)->id);
+	}
+	m->taken++;
+	arena_free(a);
+}
+
+/* All together; some twice, and one that is refused. */
+static void same_together(Drafts *d, const Space *s, Trace *const *t, int n)
+{
+	Arena *a = arena_new();
+	DraftJob *job = arena_array(a, DraftJob, 2 * n + 1);
+	int m = 0;
+	for (int i = 0; i < n; i++) {
+		Text text = { .arena = a };
+		trace_print(&text, t[i]);
+		for (int twice = i % 5 == 0; twice >= 0; twice--)
+			job[m++] = (DraftJob){ t[i], text_str(&text) };
+	}
+	const char *refused = arena_printf(a, "%sunroll nowhere\n", job[0].text);
+	job[m++] = (DraftJob){ trace_parse(a, "t", refused, strlen(refused), NULL), refused };
+	Many many = { s, job, 0 };
+	drafts_each(d, job, m, compare_one, &many);
+	ck_assert_int_eq(many.taken, m);
+	drafts_each(d, job, 0, compare_one, &many);
+	ck_assert_int_eq(many.taken, m);
+	arena_free(a);
+}
+
 /* Drawn configs, and what differs from each in one knob: most of their steps are common. */
 static void draw(const char *dag, const char *name, uint64_t seed)
 {
@@ -46,6 +87,8 @@ static void draw(const char *dag, const char *name, uint64_t seed)
 	Drafts *d = drafts_new(a, s->task, &target);
 	Rng rng = rng_seed(seed);
 	int legal = 0;
+	VEC(Trace *) all = { 0 };
+	Drafts *other = drafts_new(a, s->task, &target);
 	for (int i = 0; i < suite_count(4, 2, 100); i++) {
 		Config c = i == 0 ? s->first : space_sample(s, &rng);
 		for (int at = -1; at < c.n; at++) {
@@ -54,8 +97,11 @@ static void draw(const char *dag, const char *name, uint64_t seed)
 			Trace *t = space_trace(s, &moved, a, &err);
 			ck_assert_msg(t != NULL, "%s", err.text);
 			legal += same_draft(d, s, t);
+			vec_push(a, &all, t);
 		}
 	}
+	same_together(other, s, all.at, (int)all.n); /* which has kept nothing */
+	same_together(d, s, all.at, (int)all.n);
 	ck_assert_msg(legal > 0 || target_has_blocks(&target), "no config of %s was legal", dag);
 	arena_free(a);
 }
