@@ -122,6 +122,13 @@ static const struct {
 	{ WINDOW(64, 64, "58,58", "56,56", " groups=64", "1,3,3", ":NCHW8c"), 1, "tile=1x8 order=weights taps=yes" },
 	{ WINDOW(64, 64, "58,58", "28,28", " groups=64 strides=[2,2]", "1,3,3", ":NCHW8c"), 1, "tile=1x14 " },
 	{ WINDOW(64, 64, "58,58", "56,56", " groups=64", "1,3,3", ":NCHW16c"), 0, "tile=1x28 " },
+	/* Poolings of rows that only short tiles divide. Means of images have no pixels: vectors of channels are sums. */
+	{ "dag t\nin x: f32[1,16,19,19]:NCHW8c\ny: f32[1,16,17,17]:NCHW8c = avg_pool(x) kernel=[3,3]\nout y\n", 1,
+		"form=pixels pixels=9" },
+	{ "dag t\nin x: f32[1,120,28,28]:NCHW8c\ny: f32[1,120,1,1] = reduce_mean(x) axes=[2,3]\nout y\n", 1,
+		"form=tiles reduce_mean.vector=c:8 reduce_mean.vectors=4" },
+	{ "dag t\nin x: f32[1,512,7,7]:NCHW16c\ny: f32[1,512] = reduce_mean(x) axes=[2,3] keep=0\nout y\n", 0,
+		"form=generated reduce_mean.form=tiles reduce_mean.vector=c:16 reduce_mean.vectors=4" },
 };
 
 START_TEST(defaults_follow_from_the_target)

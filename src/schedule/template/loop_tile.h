@@ -50,7 +50,10 @@ typedef struct LoopTile {
 
 /* Whether tiles fit nest `at` of the set: a reduction by one monoid into each element of a buffer. */
 bool loop_tile_fits(const Sketch *s, const BlockSet *set, int at);
-/* Whether that is better than loops before anything is measured: it saves traffic of a nest, or lanes skip zeros. */
+/*
+ * Whether that is better than loops before anything is measured: it saves traffic of a nest, lanes skip zeros, or
+ * several vectors side by side hide the latency of one, where no other axis has places for sums.
+ */
 bool loop_tile_likely(const Sketch *s, const BlockSet *set, int at);
 /* Reads the nest and asks for its knobs; writes steps that inline what is before it. */
 LoopTile loop_tile_ask(Sketch *s, BlockSet *set, int at);

@@ -85,6 +85,18 @@ static int uniform_axis(const BlockSet *set, const BlockNest *n, int64_t lanes)
 	return best;
 }
 
+/* The only spatial axis of several elements: all sums of a tile are vectors along it. NONE: there are several axes. */
+static int lone_axis(const BlockNest *n)
+{
+	int lone = NONE, count = 0;
+	for (int k = 0; k < n->spatial; k++)
+		if (n->axis[k].extent > 1) {
+			lone = k;
+			count++;
+		}
+	return count == 1 ? lone : NONE;
+}
+
 static LoopTile read_nest(Sketch *s, BlockSet *set, int at)
 {
 	BlockNest *n = &set->nest[at];
@@ -214,7 +226,10 @@ static void ask_vector(LoopTile *t)
 	int n = 0;
 	for (int64_t v = 1; v <= TMPL_MOST_VECTORS && (v - 1) * t->lanes < extent; v++)
 		vectors[n++] = v;
-	t->vectors = ask_number(t, "vectors", NULL, vectors, n, t->uniform < 0 && extent % (2 * t->lanes) == 0);
+	first = t->uniform < 0 && extent % (2 * t->lanes) == 0;
+	for (int k = 0; k < n && lone_axis(t->nest) == t->vector; k++)
+		first = tile_wastes_little(extent, vectors[k] * t->lanes) ? k : first;
+	t->vectors = ask_number(t, "vectors", NULL, vectors, n, first);
 	t->x[t->vector].tile = t->lanes * t->vectors;
 	if (t->x[t->vector].tile > t->x[t->vector].extent)
 		t->x[t->vector].tile = t->x[t->vector].extent;
@@ -481,6 +496,10 @@ bool loop_tile_likely(const Sketch *s, const BlockSet *set, int at)
 	int before[BLOCK_NESTS];
 	bool once;
 	if (step_of(n) > 1 && uniform_axis(set, n, target_lanes(s->target, n->made->type)) >= 0)
+		return true;
+	int lone = lone_axis(n), lanes = target_lanes(s->target, n->made->type);
+	if (lone >= 0 && n->axis[lone].extent >= 2 * lanes && !target_has_blocks(s->target) &&
+		block_traffic(set, n, lone) >= (double)(block_outputs(n) * block_folded(n)))
 		return true;
 	return read_before(set, n, before, &once) > 0 && once;
 }

@@ -70,8 +70,10 @@ static bool run(Sketch *s, Err *err)
 	if (v < 1)
 		return sketch_loops(s);
 	/* The generated space has tiles of several axes, which share what their windows read. */
-	bool few = c->op == OP_max_pool && t.reduce[t.nreduce - 1].extent <= TMPL_POOL_FEW_TAPS;
-	bool generated = !target_has_blocks(s->target) && sketch_word(s, "form", form, 2, few) == 1;
+	bool few = c->op == OP_max_pool && t.reduce[t.nreduce - 1].extent <= TMPL_POOL_FEW_TAPS, one = true;
+	for (int k = 0; k < t.n; k++)
+		one &= k == v || t.axis[k].extent == 1; /* no pixels */
+	bool generated = !target_has_blocks(s->target) && sketch_word(s, "form", form, 2, few || one) == 1;
 	sketch_opens(s);
 	if (generated)
 		return sketch_loops(s);
