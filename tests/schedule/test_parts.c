@@ -122,6 +122,9 @@ static const struct {
 	{ WINDOW(64, 64, "58,58", "56,56", " groups=64", "1,3,3", ":NCHW8c"), 1, "tile=1x8 order=weights taps=yes" },
 	{ WINDOW(64, 64, "58,58", "28,28", " groups=64 strides=[2,2]", "1,3,3", ":NCHW8c"), 1, "tile=1x14 " },
 	{ WINDOW(64, 64, "58,58", "56,56", " groups=64", "1,3,3", ":NCHW16c"), 0, "tile=1x28 " },
+	/* Rows that exceed the second cache: parts, unless a vector that is not full is a large part of the columns. */
+	{ "dag t\nin x: f32[168,262]\nconst w: f32[154,262]\ny: f32[168,154] = dense(x, w)\nout y\n", 1, "depth=262 " },
+	{ "dag t\nin x: f32[168,262]\nconst w: f32[152,262]\ny: f32[168,152] = dense(x, w)\nout y\n", 1, "depth=131 " },
 	/* Poolings of rows that only short tiles divide. Means of images have no pixels: vectors of channels are sums. */
 	{ "dag t\nin x: f32[1,16,19,19]:NCHW8c\ny: f32[1,16,17,17]:NCHW8c = avg_pool(x) kernel=[3,3]\nout y\n", 1,
 		"form=pixels pixels=9" },

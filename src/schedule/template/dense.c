@@ -127,7 +127,8 @@ static void choose_copy(Sketch *s, const Tiled *t, const OpCall *c, Tile *tile)
 
 /*
  * The length of a part of the inner dimension. By default all of it, where all rows fit half of the second cache; else
- * the longest that fits the cache with the sums; all of it if none does.
+ * the longest that fits the cache with the sums; all of it if none does, or if a vector that is not full is a large
+ * part of few columns: masks read and write its sums.
  */
 static int64_t choose_depth(Sketch *s, const Tiled *t, Tile *tile)
 {
@@ -139,8 +140,10 @@ static int64_t choose_depth(Sketch *s, const Tiled *t, Tile *tile)
 	for (int k = 0; k + 1 < t->n; k++)
 		rows *= t->out[k].extent;
 	int n = parts_lengths(depth, 1, TMPL_PART, option);
-	for (int k = n - 1; k > 0 && dtype_bytes(t->sum, rows * depth) * 2 > cache; k--) {
-		int64_t bytes = dtype_bytes(t->sum, rows * (option[k] + t->out[tile->vector].extent));
+	int64_t columns = t->out[tile->vector].extent;
+	bool whole = columns % tile->lanes == 0 || columns >= TMPL_DENSE_ODD * tile->lanes;
+	for (int k = n - 1; k > 0 && whole && dtype_bytes(t->sum, rows * depth) * 2 > cache; k--) {
+		int64_t bytes = dtype_bytes(t->sum, rows * (option[k] + columns));
 		first = bytes * 4 <= cache * 3 ? k : first;
 	}
 	if (!loops)
