@@ -7,9 +7,9 @@ Needs tf_keras and h5py (checked with tf_keras 2.21.0 on tensorflow 2.21.0). Eac
 words of Keras 1 and the network in those of Keras 2. Weights are random, in the layout of Keras 1; tf_keras turns them
 into its own. The largest error is printed, as a part of the largest element.
 """
-import json, os, re, subprocess, sys, tempfile
+import json
 
-os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+from keras_compare import compare
 import h5py
 import numpy as np
 import tf_keras
@@ -185,38 +185,17 @@ def merge(shape, layers, make, _):
     return {"class_name": "Model", "config": config}, tf_keras.Model(x, make()(x)), [[], [], []], ["a", "b"]
 
 
-def main():
-    dlc, word, bad, done = sys.argv[1], sys.argv[2] if len(sys.argv) > 2 else "", 0, 0
-    for name, case in cases.items():
-        if not re.search(word, name):
-            continue
-        config, net, stored, inputs = (merge if name.startswith("Merge") else sequence)(*case)
-        with tempfile.TemporaryDirectory() as d:
-            with h5py.File(f"{d}/w.h5", "w") as h:
-                write_weights(h, [layer.name for layer in net.layers], stored)
-            names = [f"y{k}" for k in range(len(stored))]
-            with h5py.File(f"{d}/m.h5", "w") as h:
-                h.attrs["keras_version"], h.attrs["backend"] = b"1.2.2", b"tensorflow"
-                h.attrs["model_config"] = json.dumps(config).encode()
-                write_weights(h.create_group("model_weights"), names, stored)
-            net.load_weights(f"{d}/w.h5")
-            x = [numbers(2, *case[0]) for _ in inputs]
-            want = net(x[0] if len(x) == 1 else x, training=False).numpy()
-            for k, v in enumerate(x):
-                np.save(f"{d}/x{k}.npy", v)
-            r = subprocess.run([dlc, "run", f"{d}/m.h5", "--tuning-db=none", "--batch=2", f"--output={d}/y.npz",
-                                *(f"--input={n}={d}/x{k}.npy" for k, n in enumerate(inputs))],
-                               capture_output=True, text=True)
-            said = r.stderr.strip().replace(d, "")
-            if r.returncode == 0:
-                y = np.load(f"{d}/y.npz")
-                y = y[y.files[0]]
-                same = y.shape == want.shape
-                said = np.abs(y - want).max() / np.abs(want).max() if same else f"shapes {y.shape} {want.shape}"
-        ok = not isinstance(said, str) and said <= 1e-4
-        bad, done = bad + (not ok), done + 1
-        print(f"{name}: {said:.1e}" if ok else f"{name}: WRONG {said}", flush=True)
-    print(f"{done} models, {bad} wrong")
+def save(name, case, folder):
+    config, net, stored, inputs = (merge if name.startswith("Merge") else sequence)(*case)
+    with h5py.File(f"{folder}/w.h5", "w") as h:
+        write_weights(h, [layer.name for layer in net.layers], stored)
+    with h5py.File(f"{folder}/m.h5", "w") as h:
+        h.attrs["keras_version"], h.attrs["backend"] = b"1.2.2", b"tensorflow"
+        h.attrs["model_config"] = json.dumps(config).encode()
+        write_weights(h.create_group("model_weights"), [f"y{k}" for k in range(len(stored))], stored)
+    net.load_weights(f"{folder}/w.h5")
+    x = [numbers(2, *case[0]) for _ in inputs]
+    return dict(zip(inputs, x)), net(x[0] if len(x) == 1 else x, training=False), [("m.h5",)]
 
 
-main()
+compare(cases, save)

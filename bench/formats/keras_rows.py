@@ -6,10 +6,7 @@
 Needs keras 3 with a back end (checked with Keras 3.15.1 and tensorflow 2.21.0). Each model is saved as .keras, as .h5,
 and as configuration with weights apart; the largest error of the three is printed, as a part of the largest element.
 """
-import os, re, subprocess, sys, tempfile
-
-os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-os.environ["CUDA_VISIBLE_DEVICES"] = ""
+from keras_compare import compare
 import numpy as np
 import keras
 from keras import layers as L, ops
@@ -319,6 +316,9 @@ cases |= {
     "ops joined": lambda: two(line, line, lambda x, y: ops.matmul(
         ops.concatenate([x, y], 1), ops.transpose(y, (0, 2, 1)))),
     "shared": shared, "nested": nested, "nested twice": lambda: nested(True),
+    "nested Sequential twice": lambda: (lambda x, a, b: keras.Model(x, a(b(a(x)))))(keras.Input(flat), *(
+        keras.Sequential([keras.Input(flat), L.Dense(7, "tanh")]) for _ in "ab")),
+    "result twice": lambda: (lambda x, y: keras.Model(x, [y, y]))(*(lambda x: (x, L.Dense(3)(x)))(keras.Input(flat))),
     "nested frozen": lambda: (lambda m: (setattr(m.layers[1], "trainable", False), m)[1])(nested()),
     "Sequential": lambda: keras.Sequential([keras.Input(image), L.Conv2D(4, 3), L.BatchNormalization(), L.ReLU(),
         L.MaxPooling2D(), L.Flatten(), L.Dense(5, "softmax")]),
@@ -376,66 +376,190 @@ for name, layer in {  # channels_first, where the back end takes it
     cases[f"{name} first"] = lambda layer=layer: call((6, 9, 8), layer())
 
 
-def run(dlc, model, inputs, n, folder, *more):
-    given = [f"--input={name}={folder}/x{k}.npy" for k, name in enumerate(inputs)]
-    r = subprocess.run([dlc, "run", model, "--tuning-db=none", "--batch=2", *given, f"--output={folder}/y.npz", *more],
-                       capture_output=True, text=True)
-    if r.returncode != 0:
-        return r.stderr.strip().splitlines()[-1].replace(folder, "") + r.stderr.strip().splitlines()[0][:80]
-    y = np.load(f"{folder}/y.npz")
-    return [y[k] for k in y.files]
+# functions of keras.ops on one tensor whose layers of version 3 are operators of their own
+table = np.linspace(-1, 1, 6, dtype=np.float32)
+filters = np.linspace(-1, 1, 3 * 3 * 6 * 4, dtype=np.float32).reshape(3, 3, 6, 4)
+elementwise = {
+    "arctan2": lambda x: ops.arctan2(x, x * x - 1.0), "cbrt": ops.cbrt, "deg2rad": ops.deg2rad, "rad2deg": ops.rad2deg,
+    "divide_no_nan": lambda x: ops.divide_no_nan(x, ops.relu(x)), "erfc": ops.erfc, "exp2": ops.exp2,
+    "fmax": lambda x: ops.fmax(ops.log(x), x), "fmin": lambda x: ops.fmin(x, ops.log(x)), "fabs": ops.fabs,
+    "fmod": lambda x: ops.fmod(x, 0.7), "heaviside": lambda x: ops.heaviside(ops.relu(x), x),
+    "hypot": lambda x: ops.hypot(x, x + 1.0), "isfinite": lambda x: ops.isfinite(ops.log(x)),
+    "isneginf": lambda x: ops.isneginf(ops.log(ops.relu(x))), "isposinf": lambda x: ops.isposinf(-ops.log(ops.relu(x))),
+    "isclose": lambda x: ops.isclose(x, ops.round(x, 1), 0.01, 0.01), "ldexp": lambda x: ops.ldexp(x, ops.cast(
+        ops.round(x), "int32")),
+    "log10": lambda x: ops.log10(x * x + 0.1), "log2": lambda x: ops.log2(x * x + 0.1), "sinc": ops.sinc,
+    "logaddexp": lambda x: ops.logaddexp(x, 2.0 * x), "logaddexp2": lambda x: ops.logaddexp2(x, 2.0 * x),
+    "trunc": ops.trunc, "round": ops.round, "round decimals": lambda x: ops.round(x, 2),
+    "nan_to_num": lambda x: ops.nan_to_num(ops.log(ops.relu(x)), neginf=-3.0), "copy": lambda x: ops.copy(x) + 1.0,
+    "nan_to_num nan": lambda x: ops.nan_to_num(ops.log(x), nan=2.0), "stop_gradient": ops.stop_gradient,
+    "conjugate": lambda x: ops.conjugate(x) + ops.real(x) * ops.conj(x),
+    "bitwise": lambda x: (lambda i: ops.bitwise_xor(ops.bitwise_and(i, i * 3), ops.bitwise_or(ops.bitwise_not(i), i)))(
+        ops.cast(x * 9.0, "int32")),
+    "array": lambda x: x * table, "array first": lambda x: ops.subtract(table, x),
+    "array f64": lambda x: x * np.linspace(0, 1, 6),
+    "array f64 dense": lambda x: L.Dense(3)(x * np.linspace(0, 1, 6)), "matmul array": lambda x: ops.matmul(
+        x, table.reshape(6, 1)), "where array": lambda x: ops.where(x > 0, x, table),
+    "concatenate array": lambda x: ops.concatenate([x, np.ones((2, 1, 6), np.float32)], 1),
+    "einsum array": lambda x: ops.einsum("abc,c->ab", x, table), "maximum array": lambda x: ops.maximum(table, x),
+}
+statistics = {
+    "count_nonzero": lambda x: ops.count_nonzero(ops.relu(x), axis=1), "ptp": lambda x: ops.max(x, 1) - ops.amin(x, 1),
+    "amax": lambda x: ops.amax(x, axis=2, keepdims=True), "average": lambda x: ops.average(x, axis=1),
+    "average weights": lambda x: ops.average(x, axis=2, weights=np.abs(table) + 0.1), "moments": lambda x: ops.moments(
+        x, axes=[1]), "moments keep": lambda x: ops.moments(x, axes=[1, 2], keepdims=True)[1],
+    "median": lambda x: ops.median(x, axis=1), "median axes": lambda x: ops.median(x, axis=[1, 2]),
+    "quantile": lambda x: ops.quantile(x, 0.3, axis=1, keepdims=True), "norm": lambda x: ops.norm(x, axis=-1),
+    "norm 1": lambda x: ops.norm(x, 1, 1), "norm 3": lambda x: ops.norm(x, 3, -1, True), "norm 0": lambda x: ops.norm(
+        ops.relu(x), 0, -1), "norm fro": lambda x: ops.norm(x, "fro", (1, 2)),
+    "sort": lambda x: ops.sort(x, axis=1), "argsort": lambda x: ops.argsort(x, axis=-1),
+    "percentile": lambda x: ops.percentile(x, 80, axis=1),
+}
+for f in "nansum nanprod nanmax nanmin nanmean nanvar nanstd nanargmax nanargmin nancumsum nancumprod".split():
+    statistics[f] = lambda x, f=f: getattr(ops, f)(ops.log(x + 1.5), axis=1)
+products = {
+    "tensordot": lambda x: ops.tensordot(x, np.ones((11, 6, 3), np.float32), axes=2),
+    "tensordot axes": lambda x: ops.tensordot(x, np.ones((3, 11), np.float32), axes=[[1], [1]]),
+    "dot": lambda x: ops.dot(x, table), "dot matrix": lambda x: ops.dot(x, table.reshape(6, 1)),
+    "inner": lambda x: ops.inner(x, np.stack([table, table])), "vdot": lambda x: ops.vdot(x[0, 0], table),
+    "outer": lambda x: ops.outer(x[0, 0], table), "cross": lambda x: ops.cross(x[:, :, :3], x[:, :, 3:]),
+    "cdist": lambda x: ops.cdist(x, x[:, :4]), "det": lambda x: ops.det(x[:, :6]),
+    "logdet": lambda x: ops.logdet(ops.matmul(ops.transpose(x, (0, 2, 1)), x)), "slogdet": lambda x: ops.slogdet(
+        x[:, :6]), "diff": lambda x: ops.diff(x, axis=1), "diff two": lambda x: ops.diff(x, n=2),
+    "trapezoid": lambda x: ops.trapezoid(x, dx=0.5, axis=1), "digitize": lambda x: ops.digitize(x, table),
+    "searchsorted": lambda x: ops.searchsorted(table, x[0, 0]), "isin": lambda x: ops.isin(
+        ops.round(x), [0.0, 2.0]), "isin not": lambda x: ops.isin(ops.round(x), [1.0], invert=True),
+    "searchsorted right": lambda x: ops.searchsorted(table, x[0, 0], side="right"),
+    "segment_sum": lambda x: ops.segment_sum(x[0], np.array([0, 1, 1, 3, 0, 2, 2, 1, 0, 3, 0], np.int32), 4),
+    "segment_max": lambda x: ops.segment_max(x[0], np.array([0, 1, 1, 3, 0, 2, 2, 1, 0, 3, 0], np.int32), 4),
+    "scatter": lambda x: ops.scatter(np.array([[0, 2], [1, 3]], np.int32), x[0, 0, :2], (2, 4)),
+    "scatter_update": lambda x: ops.scatter_update(x, [[0, 2], [1, 0]], np.ones((2, 6), np.float32)),
+    "scatter_update add": lambda x: ops.scatter_update(x, [[0, 2], [0, 2]], np.ones((2, 6), np.float32), "add"),
+}
+arrays = {
+    "hstack": lambda x: ops.hstack([x, x * 2.0]), "vstack": lambda x: ops.vstack([x, x * 2.0]),
+    "dstack": lambda x: ops.dstack([x, x * 2.0]), "vstack lines": lambda x: ops.vstack([x[0, 0], table]),
+    "dstack lines": lambda x: ops.dstack([x[0, 0], table]), "append": lambda x: ops.append(x, x, axis=2),
+    "hstack lines": lambda x: ops.hstack([x[0, 0], table]), "hsplit": lambda x: ops.hsplit(x, 11)[3],
+    "dsplit": lambda x: ops.dsplit(x, [1, 4]), "array_split": lambda x: ops.array_split(x, 4, axis=1),
+    "ravel": ops.ravel, "meshgrid": lambda x: ops.meshgrid(x[0, 0], x[0, :, 0]), "fliplr": ops.fliplr,
+    "flipud": ops.flipud, "meshgrid ij": lambda x: ops.meshgrid(x[0, 0], x[0, :, 0], indexing="ij"),
+    "rot90": lambda x: ops.rot90(x, axes=(1, 2)), "rot90 two": lambda x: ops.rot90(x, 2, axes=(1, 2)),
+    "rot90 three": lambda x: ops.rot90(x, 3, axes=(2, 1)), "tril": ops.tril, "triu": lambda x: ops.triu(x, 2),
+    "tril below": lambda x: ops.tril(x, -1), "diagonal": lambda x: ops.diagonal(x, axis1=1, axis2=2),
+    "diagonal above": lambda x: ops.diagonal(x, 2, axis1=1, axis2=2), "trace": lambda x: ops.trace(
+        x, -3, axis1=1, axis2=2), "diag": lambda x: ops.diag(x[0, 0], 1), "diag below": lambda x: ops.diag(
+        x[0, 0], -2), "diag of matrix": lambda x: ops.diag(x[0], -1), "diagflat": lambda x: ops.diagflat(x[0, :2]),
+    "take_along_axis": lambda x: ops.take_along_axis(x, ops.argsort(x, axis=1), axis=1),
+    "slice": lambda x: ops.slice(x, (0, 3, 1), (2, 4, 5)), "extract_sequences": lambda x: ops.extract_sequences(
+        ops.transpose(x, (0, 2, 1)), 4, 3),
+    "slice_update": lambda x: ops.slice_update(x, (0, 3, 1), ops.ones((1, 4, 5))),
+    "take flat": lambda x: ops.take(x, [1, 2, 40]), "empty_like": lambda x: ops.zeros_like(x) + x,
+    "take from array": lambda x: ops.take(np.eye(11, dtype=np.float32), ops.argmax(x, axis=1), axis=0),
+    "multi_hot": lambda x: ops.multi_hot(ops.argmax(x, axis=1), 11), "layer_normalization": ops.layer_normalization,
+    "layer_normalization factors": lambda x: ops.layer_normalization(x, table, table, axis=-1, epsilon=0.01),
+    "rms_normalization": lambda x: ops.rms_normalization(x, table), "batch_normalization": lambda x:
+        ops.batch_normalization(x, table, table * table + 0.1, -1, offset=table, scale=table * 2),
+    "saved twice": lambda x: ops.cast(ops.cast(x, "float16"), "float32") * 0 + x,
+}
+pictures = {
+    "max_pool": lambda x: ops.max_pool(x, 2), "average_pool": lambda x: ops.average_pool(x, 3, 2, "same"),
+    "adaptive_average_pool": lambda x: ops.adaptive_average_pool(x, (3, 4)), "conv": lambda x: ops.conv(
+        x, filters, 2, "same"), "adaptive_max_pool": lambda x: ops.adaptive_max_pool(x, (3, 4)),
+    "conv groups": lambda x: ops.conv(x, filters[:, :, :3], 1, "valid"),
+    "depthwise_conv": lambda x: ops.depthwise_conv(x, filters, 1, "same"),
+    "depth_to_space": lambda x: ops.depth_to_space(ops.concatenate([x, x], -1), 2),
+    "space_to_depth": lambda x: ops.space_to_depth(x[:, :8], 2),
+    "rgb_to_grayscale": lambda x: ops.image.rgb_to_grayscale(x[..., :3]),
+    "resize": lambda x: ops.image.resize(x, (5, 13)), "resize cubic": lambda x: ops.image.resize(
+        x, (5, 13), interpolation="bicubic", antialias=True),
+    "pad_images": lambda x: ops.image.pad_images(x, 2, 1, target_height=15, target_width=12),
+    "crop_images": lambda x: ops.image.crop_images(x, 2, 1, target_height=4, target_width=5),
+    "extract_patches": lambda x: ops.image.extract_patches(x, (3, 2)),
+    "extract_patches overlap": lambda x: ops.image.extract_patches(x, 3, strides=2, padding="same"),
+    "extract_patches dilated": lambda x: ops.image.extract_patches(x, 3, strides=1, dilation_rate=2),
+    "dot_product_attention": lambda x: ops.dot_product_attention(x, x[:, :4] * 0.5, x[:, :4]),
+    "dot_product_attention causal": lambda x: ops.dot_product_attention(x, x, x, is_causal=True, scale=0.3),
+    "dot_product_attention mask": lambda x: ops.dot_product_attention(x, x, x, mask=ops.matmul(ops.transpose(
+        x, (0, 2, 1, 3)), ops.transpose(x, (0, 2, 3, 1))) > -1.0),
+    "reshaped": lambda x: ops.reshape(x, (-1, 72, 6)),
+}
+for group, shape in ((elementwise, line), (statistics, line), (products, line), (arrays, line), (pictures, image)):
+    for name, f in group.items():
+        cases[f"ops.{name}"] = lambda f=f, shape=shape: call(shape, f)
 
 
-def main():
-    dlc, word = sys.argv[1], sys.argv[2] if len(sys.argv) > 2 else ""
-    rng, bad, done = np.random.default_rng(4), 0, 0
-    for name, make in cases.items():
-        if not re.search(word, name):
-            continue
-        keras.backend.clear_session()
-        try:
-            net = make()
-            size = 0.1 if "written out" in name else 0.5  # some of these activations grow without bound
-            for w in net.weights:
-                w.assign(rng.uniform(0.5, 1.5, w.shape) if "variance" in w.path else rng.normal(0, size, w.shape))
-            x = [rng.uniform(-2, 2, (2, *i.shape[1:])).astype(np.float32) for i in net.inputs]
-            if name.startswith("Embedding"):
-                x = [rng.integers(0, 9, (2, 5)).astype(net.inputs[0].dtype)]
-            if "codes" in name:
-                x = [rng.integers(0, 4, (2, *net.inputs[0].shape[1:])).astype(net.inputs[0].dtype)]
-            if "mask" in name and "mask input" not in name and x[0].ndim == 3:  # steps that do not count
-                x[0] *= rng.uniform(size=(2, x[0].shape[1], 1)) > 0.5
-            elif "mask" in name and "mask input" not in name:
-                x = [rng.integers(0, 3, (2, 5)).astype(net.inputs[0].dtype)]
-            want = net(x[0] if len(x) == 1 else x, training=False)
-        except Exception as e:
-            print(f"{name}: Keras: {str(e).strip().splitlines()[0][:100]}", flush=True)
-            continue
-        want = [np.array(w) for w in (want if isinstance(want, (list, tuple)) else [want])]
-        with tempfile.TemporaryDirectory() as d:
-            for k, v in enumerate(x):
-                np.save(f"{d}/x{k}.npy", v)
-            net.save(f"{d}/m.keras")
-            try:
-                net.save(f"{d}/m.h5")
-            except TypeError:  # Keras 3.15.1 cannot copy the settings of some layers that change images
-                os.remove(f"{d}/m.h5")
-            net.save_weights(f"{d}/w.weights.h5")
-            open(f"{d}/m.json", "w").write(net.to_json())
-            names = [i._keras_history[0].name for i in net.inputs]
-            said = []
-            for file, more in (("m.keras", ()), ("m.h5", ()), ("m.json", (f"--weights={d}/w.weights.h5",))):
-                if not os.path.exists(f"{d}/{file}"):
-                    continue
-                y = run(dlc, f"{d}/{file}", names, len(want), d, *more)
-                if isinstance(y, str) or len(y) != len(want) or any(a.shape != b.shape for a, b in zip(y, want)):
-                    said.append(y if isinstance(y, str) else f"shapes {[a.shape for a in y]} {[a.shape for a in want]}")
-                else:
-                    said.append(max(np.abs(a - b).max() / max(np.abs(b).max(), 1e-6) for a, b in zip(y, want)))
-        ok = all(not isinstance(s, str) and s <= 1e-4 for s in said)
-        bad, done = bad + (not ok), done + 1
-        print(f"{name}: {max(said):.1e}" if ok else f"{name}: WRONG {said}", flush=True)
-    print(f"{done} models, {bad} wrong")
+def with_policy(policy, make):
+    """A model whose layers have another policy of types."""
+    keras.config.set_dtype_policy(policy)
+    try:
+        return make()
+    finally:
+        keras.config.set_dtype_policy("float32")
 
 
-main()
+def small():
+    return call(image, lambda x: L.Activation("softmax", dtype="float32")(L.Dense(5)(L.GlobalAveragePooling2D()(
+        L.ReLU()(L.BatchNormalization()(L.Conv2D(8, 3, 2, "same")(L.Rescaling(0.5)(x))))))))
+
+
+for policy in ("mixed_float16", "mixed_bfloat16"):
+    cases |= {
+        f"policy {policy}": lambda p=policy: with_policy(p, small),
+        f"policy {policy} of one layer": lambda p=policy: call(image, lambda x: L.Conv2D(4, 3, padding="same")(
+            L.Conv2D(6, 3, dtype=p)(x))),
+        f"policy {policy} recurrent": lambda p=policy: with_policy(p, lambda: call(line, lambda x: L.Dense(
+            3, dtype="float32")(L.Bidirectional(L.LSTM(5))(L.GRU(4, return_sequences=True)(x))))),
+        f"policy {policy} attention": lambda p=policy: with_policy(p, lambda: call(line, lambda x: L.LayerNormalization(
+            dtype="float32")(L.Add()([x, L.MultiHeadAttention(2, 3)(x, x)])))),
+        f"policy {policy} functions": lambda p=policy: with_policy(p, lambda: call(line, lambda x: L.Dense(3)(
+            ops.cast(L.Dense(4)(x), "float32") * table[:4]))),
+    }
+for kind in ("float16", "bfloat16", "float64"):
+    cases[f"policy {kind} of one layer"] = lambda kind=kind: call(line, lambda x: L.Dense(3)(L.Dense(
+        4, "tanh", dtype=kind)(x)))
+    cases[f"policy cast to {kind}"] = lambda kind=kind: call(line, lambda x: L.Dense(3)(ops.cast(x, kind)))
+
+
+rng = np.random.default_rng(4)
+
+
+def inputs_of(name, net):
+    """Random numbers; of a mask's cases with steps that do not count."""
+    first = net.inputs[0]
+    if name.startswith("Embedding"):
+        return [rng.integers(0, 9, (2, 5)).astype(first.dtype)]
+    if "codes" in name:
+        return [rng.integers(0, 4, (2, *first.shape[1:])).astype(first.dtype)]
+    if "mask" not in name or "mask input" in name or name.startswith("ops"):
+        return [rng.uniform(-2, 2, (2, *i.shape[1:])).astype(np.float32) for i in net.inputs]
+    if len(first.shape) == 3:
+        x = rng.uniform(-2, 2, (2, *first.shape[1:])) * (rng.uniform(size=(2, first.shape[1], 1)) > 0.5)
+        return [x.astype(np.float32)]
+    return [rng.integers(0, 3, (2, 5)).astype(first.dtype)]
+
+
+def save(name, make, folder):
+    keras.backend.clear_session()
+    net = make()
+    size = 0.1 if "written out" in name else 0.5  # some of these activations grow without bound
+    for w in net.weights:
+        w.assign(rng.uniform(0.5, 1.5, w.shape) if "variance" in w.path else rng.normal(0, size, w.shape))
+    x = inputs_of(name, net)
+    want = net(x[0] if len(x) == 1 else x, training=False)
+    net.save(f"{folder}/m.keras")
+    files = [("m.keras",)]
+    try:
+        net.save(f"{folder}/m.h5")
+        files.append(("m.h5",))
+    except TypeError:  # Keras 3.15.1 cannot copy the settings of some layers that change images
+        pass
+    net.save_weights(f"{folder}/w.weights.h5")
+    open(f"{folder}/m.json", "w").write(net.to_json())
+    files.append(("m.json", f"--weights={folder}/w.weights.h5"))
+    return {i._keras_history[0].name: v for i, v in zip(net.inputs, x)}, want, files
+
+
+# Keras rounds each result of a layer of halves, dlc the numbers between Tasks at most
+compare(cases, save, lambda name: (3e-2 if "bfloat16" in name else 4e-3) if "policy" in name and "float64" not in name
+        else 1e-4)

@@ -6,10 +6,7 @@
 Needs tf_keras (checked with tf_keras 2.21.0 on tensorflow 2.21.0). Each model is saved as .h5 and as .keras; the larger
 error is printed, as a part of the largest element.
 """
-import os, re, subprocess, sys, tempfile
-
-os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-os.environ["CUDA_VISIBLE_DEVICES"] = ""
+from keras_compare import compare
 import numpy as np
 import tf_keras
 from tf_keras import layers as L
@@ -79,48 +76,19 @@ cases |= {
 }
 
 
-def run(dlc, model, inputs, folder):
-    r = subprocess.run([dlc, "run", model, "--tuning-db=none", "--batch=2", f"--output={folder}/y.npz",
-                        *(f"--input={n}={folder}/x.npy" for n in inputs)], capture_output=True, text=True)
-    if r.returncode != 0:
-        return r.stderr.strip().replace(folder, "")[:300]
-    y = np.load(f"{folder}/y.npz")
-    return [y[k] for k in y.files]
+rng = np.random.default_rng(6)
 
 
-def main():
-    dlc, word, bad, done = sys.argv[1], sys.argv[2] if len(sys.argv) > 2 else "", 0, 0
-    rng = np.random.default_rng(6)
-    for name, make in cases.items():
-        if not re.search(word, name):
-            continue
-        tf_keras.backend.clear_session()
-        try:
-            net = make()
-            for w in net.weights:
-                w.assign(rng.normal(0, 0.3, w.shape))
-            whole = net.inputs[0].dtype.is_integer
-            x = rng.integers(0, 3, (2, *net.inputs[0].shape[1:])) if whole else rng.uniform(
-                -2, 2, (2, *net.inputs[0].shape[1:]))
-            x = x.astype(net.inputs[0].dtype.as_numpy_dtype)
-            want = net(x, training=False)
-        except Exception as e:
-            print(f"{name}: Keras: {str(e).strip().splitlines()[0][:100]}", flush=True)
-            continue
-        want, said = [np.array(w) for w in (want if isinstance(want, (list, tuple)) else [want])], []
-        with tempfile.TemporaryDirectory() as d:
-            np.save(f"{d}/x.npy", x)
-            for file in ("m.h5", "m.keras"):
-                net.save(f"{d}/{file}")
-                y = run(dlc, f"{d}/{file}", [net.inputs[0].name], d)
-                if isinstance(y, str) or [a.shape for a in y] != [b.shape for b in want]:
-                    said.append(y if isinstance(y, str) else f"shapes {[a.shape for a in y]} {[b.shape for b in want]}")
-                else:
-                    said.append(max(np.abs(a - b).max() / max(np.abs(b).max(), 1e-6) for a, b in zip(y, want)))
-        ok = all(not isinstance(s, str) and s <= 1e-4 for s in said)
-        bad, done = bad + (not ok), done + 1
-        print(f"{name}: {max(said):.1e}" if ok else f"{name}: WRONG {said}", flush=True)
-    print(f"{done} models, {bad} wrong")
+def save(name, make, folder):
+    tf_keras.backend.clear_session()
+    net = make()
+    for w in net.weights:
+        w.assign(rng.normal(0, 0.3, w.shape))
+    size, kind = (2, *net.inputs[0].shape[1:]), net.inputs[0].dtype
+    x = (rng.integers(0, 3, size) if kind.is_integer else rng.uniform(-2, 2, size)).astype(kind.as_numpy_dtype)
+    for file in ("m.h5", "m.keras"):
+        net.save(f"{folder}/{file}")
+    return {net.inputs[0].name: x}, net(x, training=False), [("m.h5",), ("m.keras",)]
 
 
-main()
+compare(cases, save)
