@@ -37,6 +37,7 @@ typedef struct Reader {
 	Member *member;
 	size_t n;
 	Names *names;
+	bool objects; /* calls are objects, as version 3 writes them */
 	Err *err;
 } Reader;
 
@@ -78,7 +79,7 @@ static const Json *history_of(const Json *j)
 	return at != NULL && is_text_ref(at) ? at : NULL;
 }
 
-/* `list` is [name, call, result]. A model's own call, which is no call here, is number 0 in most places. */
+/* `list` is [name, call, result]. A model's own call is number 0 in most places, and none of a Sequential of 3. */
 static bool find_ref(Reader *r, const Json *list, bool counts_own, Ref *out)
 {
 	const char *name = list->list.at[0]->text;
@@ -88,7 +89,8 @@ static bool find_ref(Reader *r, const Json *list, bool counts_own, Ref *out)
 			list, r->err, "it reads layer '%.100s', which the model '%.60s' does not have", name, r->model->name);
 	Member *m = &r->member[at];
 	*out = (Ref){ at, list->list.at[1]->i, list->list.at[2]->i };
-	if (keras_is_model(m->layer) && counts_own && out->call > 0)
+	bool has_own = keras_is_model(m->layer) && !(r->objects && strcmp(m->layer->op, "Sequential") == 0);
+	if (has_own && counts_own && out->call > 0)
 		out->call--;
 	if (out->result < 0 || out->result >= MOST_RESULTS)
 		return json_fail(list, r->err, "it reads result %lld of layer '%.100s'", (long long)out->result, name);
@@ -174,6 +176,8 @@ static bool read_members(Reader *r)
 		size_t n = calls != NULL && calls->kind == JV_ARRAY ? calls->list.n : 0;
 		r->member[k].call = arena_array(r->arena, Call, n + 1);
 		r->member[k].ncall = n;
+		for (size_t i = 0; i < n; i++)
+			r->objects |= calls->list.at[i]->kind == JV_OBJECT;
 		for (size_t i = 0; i < n; i++)
 			if (!read_call(r, calls->list.at[i], &r->member[k].call[i]))
 				return false;
@@ -585,6 +589,7 @@ bool keras_graph(Arena *a, KerasFile *f, NodeGraph *out, Err *err)
 	NodeValue *result = arena_array(a, NodeValue, last.n + 1);
 	for (size_t k = 0; k < last.n; k++)
 		result[k] = (NodeValue){ .name = last.at[k] };
+	import_number_results(a, result, last.n);
 	out->out = result;
 	out->nout = last.n;
 	out->node = b.node.at;

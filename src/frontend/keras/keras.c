@@ -2,7 +2,7 @@
  * The row of Keras: .h5 files of Keras 1, 2 and tf.keras, whose configuration is an attribute; .keras files, archives
  * of a configuration and its weights; a configuration alone (.json), whose weights lie beside it or are given.
  */
-#include "frontend/keras/keras.h"
+#include "frontend/keras/function.h"
 
 #include "frontend/archive.h"
 #include "frontend/format.h"
@@ -15,7 +15,8 @@ enum { LOOK = 1 << 16 };
 
 const NodeRow *const keras_lists[] = { keras_core_rows, keras_merge_rows, keras_window_rows, keras_resize_rows,
 	keras_local_rows, keras_norm_rows, keras_recurrent_rows, keras_attention_rows, keras_math_rows, keras_function_rows,
-	keras_mask_rows, keras_preprocess_rows, NULL };
+	keras_mask_rows, keras_preprocess_rows, keras_numpy_rows, keras_product_rows, keras_array_rows, keras_nn_rows,
+	NULL };
 
 static const NodeFormat format = { .name = "Keras", .weight = "weight", .lists = keras_lists, .loose = true };
 

@@ -2,7 +2,7 @@
  * Rows of functions of keras.ops that move elements: parts of a tensor, other orders, copies. Those of tf.keras 2 come
  * here too, by tf_function.c.
  */
-#include "frontend/keras/keras.h"
+#include "frontend/keras/function.h"
 
 #include <string.h>
 
@@ -87,9 +87,7 @@ static void import_squeeze(Visit *v)
 static void import_concatenate(Visit *v)
 {
 	static const char *const names[] = { "values", "xs", NULL };
-	int n = keras_all_tensors(v, names) ? node_nin(v) : 0, *x = arena_array(v->im->arena, int, n + 1);
-	for (int k = 0; k < n; k++)
-		x[k] = keras_value(v, k);
+	int *x, n = keras_listed(v, names, &x);
 	int rank = n > 0 ? node_val(v, x[0])->shape.rank : 0, axis = node_axis(v, node_attr_int(v, "axis", -1), rank);
 	for (int k = 1; k < n && node_ok(v); k++)
 		if (node_val(v, x[k])->shape.rank != rank)
@@ -208,11 +206,6 @@ static void import_get_item(Visit *v)
 	node_set(v, 0, node_reshape(v, x, p.result));
 }
 
-static int axis_of(Visit *v, int rank, int64_t otherwise)
-{
-	return node_axis(v, node_attr_int(v, "axis", otherwise), rank);
-}
-
 /* Equal parts, parts that end at indices, or (tf) parts of given sizes. */
 static void import_split(Visit *v)
 {
@@ -221,7 +214,7 @@ static void import_split(Visit *v)
 	const int64_t *at = node_attr_ints(v, sizes ? "num_or_size_splits" : "indices_or_sections", &count);
 	const Json *given = keras_json(v, sizes ? "num_or_size_splits" : "indices_or_sections");
 	Shape s = node_val(v, x)->shape;
-	int axis = axis_of(v, s.rank, 0);
+	int axis = keras_axis(v, s.rank, 0);
 	int64_t from = 0, n = node_ok(v) ? s.dim[axis] : 0;
 	bool equal = given != NULL && given->kind == JV_INT;
 	if (node_ok(v) && (count < 0 || (equal && (at[0] < 1 || n % at[0] != 0))))
@@ -249,22 +242,27 @@ static void import_split(Visit *v)
 static void import_stack(Visit *v)
 {
 	static const char *const names[] = { "values", "x", NULL };
-	int n = keras_all_tensors(v, names) ? node_nin(v) : 0, *x = arena_array(v->im->arena, int, n + 1);
-	Shape s = node_need(v, 0)->shape, to = { .rank = s.rank + 1 };
-	int axis = axis_of(v, to.rank, 0);
+	int *x, n = keras_listed(v, names, &x);
+	Shape s = node_val(v, n > 0 ? x[0] : DAG_NONE)->shape, to = { .rank = s.rank + 1 };
+	int axis = keras_axis(v, to.rank, 0);
 	if (node_ok(v) && to.rank > DAG_MAX_RANK)
 		node_fail(v, ERR_TYPE, "its result has too many dimensions");
 	for (int k = 0; k < to.rank && node_ok(v); k++)
 		to.dim[k] = k == axis ? 1 : s.dim[k - (k > axis)];
-	for (int k = 0; k < n && node_ok(v); k++)
-		x[k] = node_reshape(v, keras_value(v, k), to);
+	for (int k = 0; k < n && node_ok(v); k++) {
+		char have[160], need[160];
+		Shape other = node_val(v, x[k])->shape;
+		if (!shape_eq(other, s))
+			node_fail(v, ERR_TYPE, "its inputs have the shapes %s and %s", shape_str(s, need), shape_str(other, have));
+		x[k] = node_reshape(v, x[k], to);
+	}
 	if (node_ok(v))
 		node_set(v, 0, node_concat(v, x, n, axis));
 }
 
 static void import_unstack(Visit *v)
 {
-	int x = keras_value(v, 0), axis = axis_of(v, node_val(v, x)->shape.rank, 0);
+	int x = keras_value(v, 0), axis = keras_axis(v, node_val(v, x)->shape.rank, 0);
 	Shape s = node_val(v, x)->shape, to = { .rank = s.rank - 1 };
 	for (int k = 0; k < to.rank && node_ok(v); k++)
 		to.dim[k] = s.dim[k + (k >= axis)];
@@ -337,7 +335,7 @@ static void import_repeat(Visit *v)
 	Shape s = node_val(v, x)->shape, wide = { .rank = s.rank + 1 };
 	if (!node_has(v, "axis") || s.rank >= DAG_MAX_RANK)
 		node_fail(v, ERR_UNSUPPORTED, "it repeats without an axis, or too many dimensions");
-	int axis = axis_of(v, s.rank, 0);
+	int axis = keras_axis(v, s.rank, 0);
 	if (!node_ok(v))
 		return;
 	for (int k = 0; k < wide.rank; k++)
@@ -356,7 +354,7 @@ static void import_cumulative(Visit *v)
 	x = node_cast(v, x, keras_type_or(v, node_val(v, x)->type));
 	if (!node_has(v, "axis"))
 		node_fail(v, ERR_UNSUPPORTED, "it has no axis");
-	Attr attr[] = { attr_int("axis", axis_of(v, node_val(v, x)->shape.rank, 0)),
+	Attr attr[] = { attr_int("axis", keras_axis(v, node_val(v, x)->shape.rank, 0)),
 		attr_int("exclusive", node_attr_flag(v, "exclusive", false)),
 		attr_int("reverse", node_attr_flag(v, "reverse", false)), attr_text("kind", product ? "prod" : "sum") };
 	node_set(v, 0, node_call(v, OP_scan, &x, 1, attr, 4));
@@ -387,7 +385,7 @@ static void import_roll(Visit *v)
 	int x = keras_value(v, 0);
 	if (!node_has(v, "axis"))
 		node_fail(v, ERR_UNSUPPORTED, "it has no axis");
-	int axis = axis_of(v, node_val(v, x)->shape.rank, 0);
+	int axis = keras_axis(v, node_val(v, x)->shape.rank, 0);
 	int64_t n = node_ok(v) ? node_val(v, x)->shape.dim[axis] : 1;
 	shift = n > 0 ? (shift % n + n) % n : 0;
 	if (!node_ok(v) || shift == 0) {
@@ -433,43 +431,29 @@ static void import_broadcast_to(Visit *v)
 		node_set(v, 0, node_expand(v, x, shape_of(count, dim)));
 }
 
-/* Numbers of an argument, a number or a list, as a constant of indices. */
-static int indices(Visit *v, const Json *j)
-{
-	bool many = j != NULL && j->kind == JV_ARRAY;
-	int64_t n = many ? (int64_t)j->list.n : 1, *out = arena_array(v->im->arena, int64_t, n + 1);
-	for (int64_t k = 0; k < n && node_ok(v); k++) {
-		const Json *at = many ? j->list.at[k] : j;
-		if (at == NULL || at->kind != JV_INT)
-			node_fail(v, ERR_UNSUPPORTED, "its indices are no list of numbers");
-		else
-			out[k] = at->i;
-	}
-	return node_const(v, I64, many ? shape_of(1, &n) : (Shape){ 0 }, out);
-}
-
 static void import_take(Visit *v)
 {
-	int at = keras_input(v, 1, "indices"), x = keras_value(v, 0);
-	const Json *list = keras_argument(v, 1, "indices");
-	list = list == NULL ? keras_json(v, "indices") : list;
-	if (at == 0)
-		node_fail(v, ERR_UNSUPPORTED, "its table is a constant");
-	else if (!keras_is_listed(v) && !node_has(v, "axis") && node_val(v, x)->shape.rank > 1)
-		node_fail(v, ERR_UNSUPPORTED, "it takes elements of a flattened tensor: give it an axis");
-	Attr attr = attr_int("axis", axis_of(v, node_val(v, x)->shape.rank, 0));
-	int in[] = { x, at >= 0 ? keras_value(v, at) : indices(v, list) };
-	if (node_ok(v) && at >= 0 && !dtype_is_int(node_val(v, in[1])->type))
-		in[1] = node_cast(v, in[1], I32);
-	node_has(v, "indices");
+	int x = keras_given(v, 0, "x", F32), at = keras_operand(v, 1, "indices", I32);
+	if (node_ok(v) && !keras_is_listed(v) && !node_has(v, "axis") && node_val(v, x)->shape.rank > 1)
+		x = keras_flat(v, x);
+	const Json *list = keras_json(v, "indices"); /* tf.gather has them among its settings */
+	if (node_ok(v) && at == DAG_NONE && list != NULL)
+		at = keras_constant_of(v, list, I32);
+	if (node_ok(v) && at == DAG_NONE)
+		node_fail(v, ERR_INPUT, "its indices are not in the file");
+	Attr attr = attr_int("axis", keras_axis(v, node_val(v, x)->shape.rank, 0));
+	int in[] = { x, at };
+	if (node_ok(v) && !dtype_is_int(node_val(v, at)->type))
+		in[1] = node_cast(v, at, I32);
 	node_set(v, 0, node_call(v, OP_gather, in, 2, &attr, 1));
 }
 
 static void import_einsum(Visit *v)
 {
-	int n = node_nin(v), *x = arena_array(v->im->arena, int, n + 1);
-	for (int k = 0; k < n; k++)
-		x[k] = keras_value(v, k);
+	int x[DAG_MAX_RANK], n = 0;
+	for (int at; n < DAG_MAX_RANK && (at = keras_operand(v, n, "", F32)) != DAG_NONE;)
+		x[n++] = at;
+	keras_promote(v, x, n);
 	node_set(v, 0, node_einsum_of(v, node_attr_text(v, "subscripts", ""), x, n));
 }
 
@@ -546,6 +530,8 @@ const NodeRow keras_function_rows[] = {
 	{ "ops::ZerosLike", 0, "dtype", import_like },
 	{ "ops::OnesLike", 0, "dtype", import_like },
 	{ "ops::FullLike", 0, "dtype", import_like },
+	{ "ops::EmptyLike", 0, "dtype", import_like },
+	{ "ops::Array", 0, "dtype", import_convert },
 	{ "ops::ConvertToTensor", 0, "dtype sparse ragged", import_convert },
 	{ "ops::OneHot", 0, "", import_one_hot },
 	{ "ops::TopK", 0, "sorted", import_top_k },

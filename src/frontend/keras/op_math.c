@@ -2,57 +2,9 @@
  * Rows of functions of keras.ops that a model calls on tensors: in version 3 they are members of the model beside its
  * layers, with the numbers of a call among its arguments.
  */
-#include "frontend/keras/keras.h"
+#include "frontend/keras/function.h"
 
 #include <string.h>
-
-static int constant(Visit *v, const Json *j, DType type)
-{
-	if (j == NULL || (j->kind != JV_INT && j->kind != JV_REAL && j->kind != JV_BOOL)) {
-		node_fail(v, ERR_UNSUPPORTED, "its arguments hold something else than tensors and numbers");
-		return DAG_NONE;
-	}
-	return node_number(v, type, j->kind == JV_REAL ? j->real : j->kind == JV_INT ? (double)j->i : j->truth);
-}
-
-/* Arguments x1 and x2, of which one may be a number. */
-static bool read_two(Visit *v, int *x)
-{
-	static const char *const names[][3] = { { "x1", "x", "a" }, { "x2", "y", "b" } };
-	const Json *given[2];
-	for (int k = 0; k < 2; k++) {
-		int at = -1;
-		const char *name = names[k][0];
-		for (int i = 0; i < 3 && at < 0; i++) {
-			at = keras_input(v, k, names[k][i]);
-			name = at >= 0 || keras_argument(v, -1, names[k][i]) != NULL ? names[k][i] : name;
-		}
-		given[k] = at < 0 ? keras_argument(v, k, name) : NULL;
-		x[k] = at < 0 ? DAG_NONE : keras_value(v, at);
-	}
-	for (int k = 0; k < 2 && node_ok(v); k++)
-		if (x[k] == DAG_NONE && x[1 - k] == DAG_NONE)
-			node_fail(v, ERR_UNSUPPORTED, "it has no tensor among its arguments");
-		else if (x[k] == DAG_NONE) { /* a fraction with an integer gives floats */
-			DType t = node_val(v, x[1 - k])->type;
-			bool fraction = given[k] != NULL && given[k]->kind == JV_REAL && !dtype_is_float(t);
-			x[k] = constant(v, given[k], fraction || dtype_eq(t, BOOL) ? F32 : t);
-		}
-	return node_ok(v);
-}
-
-/* Values of two types in one: floats win, then the wider one. */
-static void promote(Visit *v, int *x, int n)
-{
-	DType t = node_val(v, x[0])->type;
-	for (int k = 1; k < n; k++) {
-		DType o = node_val(v, x[k])->type;
-		bool better = dtype_is_float(o) != dtype_is_float(t) ? dtype_is_float(o) : o.bits > t.bits;
-		t = better ? o : t;
-	}
-	for (int k = 0; k < n; k++)
-		x[k] = node_cast(v, x[k], t);
-}
 
 typedef enum { SAME, FLOATS, SWAPPED, NEGATED, BOOLS } Kind;
 
@@ -84,6 +36,12 @@ static const struct {
 	{ "Negative", 1, OP_neg, SAME },
 	{ "Absolute", 1, OP_abs, SAME },
 	{ "Abs", 1, OP_abs, SAME },
+	{ "Fabs", 1, OP_abs, FLOATS },
+	{ "BitwiseAnd", 2, OP_bit_and, SAME },
+	{ "BitwiseOr", 2, OP_bit_or, SAME },
+	{ "BitwiseXor", 2, OP_bit_xor, SAME },
+	{ "BitwiseNot", 1, OP_bit_not, SAME },
+	{ "BitwiseInvert", 1, OP_bit_not, SAME },
 	{ "Sign", 1, OP_sign, SAME },
 	{ "Exp", 1, OP_exp, FLOATS },
 	{ "Expm1", 1, OP_expm1, FLOATS },
@@ -120,9 +78,9 @@ static void import_each(Visit *v)
 		}
 	if (n == 1)
 		x[0] = keras_value(v, 0);
-	else if (!read_two(v, x))
+	else if (!keras_two(v, x))
 		return;
-	promote(v, x, n);
+	keras_promote(v, x, n);
 	for (int k = 0; k < n; k++)
 		if (kind == BOOLS)
 			x[k] = node_cast(v, x[k], BOOL);
@@ -136,9 +94,9 @@ static void import_each(Visit *v)
 static void import_floor_divide(Visit *v)
 {
 	int x[2];
-	if (!read_two(v, x))
+	if (!keras_two(v, x))
 		return;
-	promote(v, x, 2);
+	keras_promote(v, x, 2);
 	if (node_ok(v) && !dtype_is_float(node_val(v, x[0])->type))
 		node_fail(v, ERR_UNSUPPORTED, "its integers are not supported");
 	node_set(v, 0, node_each1(v, OP_floor, node_each2(v, OP_div, x[0], x[1])));
@@ -149,7 +107,7 @@ static void import_matmul(Visit *v)
 {
 	bool turn[] = { node_attr_flag(v, "transpose_a", false), node_attr_flag(v, "transpose_b", false) };
 	int x[2];
-	if (!read_two(v, x))
+	if (!keras_two(v, x))
 		return;
 	Attr attr[] = { attr_int("ta", turn[0]), attr_int("tb", turn[1]) };
 	node_set(v, 0, node_call(v, OP_matmul, x, 2, attr, 2));
@@ -191,56 +149,19 @@ static void import_softmax(Visit *v)
 	node_set(v, 0, node_axis_call(v, logarithm ? OP_log_softmax : OP_softmax, &x, 1, axis, NULL, 0));
 }
 
-/* Argument `at`, a tensor or a number. */
-static int tensor_or_number(Visit *v, int at, const char *name, const char *other)
-{
-	int k = keras_input(v, at, name);
-	k = k < 0 ? keras_input(v, -1, other) : k;
-	if (k >= 0)
-		return keras_value(v, k);
-	const Json *j = keras_argument(v, at, name);
-	return constant(v, j != NULL ? j : keras_argument(v, -1, other), F32);
-}
-
 static void import_where(Visit *v)
 {
-	int in[] = { node_cast(v, tensor_or_number(v, 0, "condition", "condition"), BOOL),
-		tensor_or_number(v, 1, "x1", "x"), tensor_or_number(v, 2, "x2", "y") };
-	promote(v, in + 1, 2);
+	int x1 = keras_operand(v, 1, "x1", F32), x2 = keras_operand(v, 2, "x2", F32);
+	int in[] = { node_cast(v, keras_given(v, 0, "condition", BOOL), BOOL),
+		x1 != DAG_NONE ? x1 : keras_given(v, -1, "x", F32), x2 != DAG_NONE ? x2 : keras_given(v, -1, "y", F32) };
+	keras_promote(v, in + 1, 2);
 	if (node_ok(v))
 		node_set(v, 0, node_each(v, OP_where, in, 3, NULL, 0));
 }
 
-static DType type_of(Visit *v, const char *name)
-{
-	const struct {
-		const char *name;
-		DType type;
-	} types[] = { { "float32", F32 }, { "float64", F64 }, { "float16", F16 }, { "bool", BOOL }, { "int64", I64 },
-		{ "int32", I32 }, { "int16", { DT_INT, 16, 1 } }, { "int8", { DT_INT, 8, 1 } },
-		{ "uint8", { DT_UINT, 8, 1 } } };
-	for (size_t k = 0; k < sizeof types / sizeof *types; k++)
-		if (strcmp(types[k].name, name) == 0)
-			return types[k].type;
-	node_fail(v, ERR_UNSUPPORTED, "its type '%.20s' is not supported", name);
-	return F32;
-}
-
-DType keras_type_or(Visit *v, DType otherwise)
-{
-	const Json *given = keras_argument(v, -1, "dtype");
-	given = given != NULL ? given : keras_json(v, "dtype");
-	if (given == NULL || given->kind == JV_NULL)
-		return otherwise;
-	if (given->kind == JV_TEXT)
-		return type_of(v, given->text);
-	node_fail(v, ERR_UNSUPPORTED, "its dtype is not the name of a type");
-	return otherwise;
-}
-
 static void import_cast(Visit *v)
 {
-	DType to = type_of(v, node_attr_text(v, "dtype", "float32"));
+	DType to = keras_type_or(v, F32);
 	int x = keras_value(v, 0);
 	if (node_ok(v) && dtype_is_float(node_val(v, x)->type) && dtype_is_int(to))
 		x = node_truncate(v, x);
@@ -249,27 +170,13 @@ static void import_cast(Visit *v)
 
 /* ---- reductions */
 
-/* The axes of a setting; without one: all. */
-static int read_axes(Visit *v, int rank, int64_t *axes)
-{
-	int count;
-	const int64_t *at = node_attr_ints(v, "axis", &count);
-	bool all = count < 0;
-	if (count > DAG_MAX_RANK)
-		node_fail(v, ERR_INPUT, "it has %d axes", count);
-	count = all ? rank : count;
-	for (int k = 0; k < count && node_ok(v); k++)
-		axes[k] = all ? k : node_axis(v, at[k], rank);
-	return node_ok(v) ? count : 0;
-}
-
 static void reduce_as(Visit *v, int op, bool typed)
 {
 	int x = keras_value(v, 0);
 	if (typed)
 		x = node_cast(v, x, keras_type_or(v, node_val(v, x)->type));
 	int64_t axes[DAG_MAX_RANK];
-	int count = read_axes(v, node_val(v, x)->shape.rank, axes);
+	int count = keras_axes(v, node_val(v, x)->shape.rank, axes);
 	bool keep = node_attr_flag(v, "keepdims", false);
 	if (node_ok(v))
 		node_set(v, 0, node_reduce(v, op, x, axes, count, keep));
@@ -307,7 +214,7 @@ static void import_any(Visit *v)
 	bool all = strcmp(v->node->op, "All") == 0, keep = node_attr_flag(v, "keepdims", false);
 	int64_t axes[DAG_MAX_RANK];
 	int x = node_cast(v, node_cast(v, keras_value(v, 0), BOOL), F32);
-	int count = read_axes(v, node_val(v, x)->shape.rank, axes);
+	int count = keras_axes(v, node_val(v, x)->shape.rank, axes);
 	if (node_ok(v))
 		node_set(v, 0, node_cast(v, node_reduce(v, all ? OP_reduce_min : OP_reduce_max, x, axes, count, keep), BOOL));
 }
@@ -317,7 +224,7 @@ static void import_var(Visit *v)
 {
 	bool root = strcmp(v->node->op, "Std") == 0, keep = node_attr_flag(v, "keepdims", false);
 	int64_t axes[DAG_MAX_RANK];
-	int x = keras_value(v, 0), count = read_axes(v, node_val(v, x)->shape.rank, axes);
+	int x = keras_value(v, 0), count = keras_axes(v, node_val(v, x)->shape.rank, axes);
 	if (!node_ok(v))
 		return;
 	x = node_each2(v, OP_sub, x, node_reduce(v, OP_reduce_mean, x, axes, count, true));
@@ -330,7 +237,7 @@ static void import_logsumexp(Visit *v)
 {
 	bool keep = node_attr_flag(v, "keepdims", false);
 	int64_t axes[DAG_MAX_RANK];
-	int x = keras_value(v, 0), count = read_axes(v, node_val(v, x)->shape.rank, axes);
+	int x = keras_value(v, 0), count = keras_axes(v, node_val(v, x)->shape.rank, axes);
 	if (!node_ok(v))
 		return;
 	int most = node_reduce(v, OP_reduce_max, x, axes, count, true);
@@ -358,7 +265,7 @@ static void import_normalize(Visit *v)
 	bool square = strcmp(v->node->op, "L2Normalize") == 0;
 	double order = node_attr_float(v, "order", 2), least = node_attr_float(v, "epsilon", square ? 1e-12 : 1e-7);
 	int64_t axes[DAG_MAX_RANK];
-	int x = keras_value(v, 0), count = read_axes(v, node_val(v, x)->shape.rank, axes);
+	int x = keras_value(v, 0), count = keras_axes(v, node_val(v, x)->shape.rank, axes);
 	if (order != 2)
 		node_fail(v, ERR_UNSUPPORTED, "its order is %g; 2 is supported", order);
 	if (!node_ok(v))
@@ -399,6 +306,12 @@ const NodeRow keras_math_rows[] = {
 	{ "ops::Negative", 0, "", import_each },
 	{ "ops::Absolute", 0, "", import_each },
 	{ "ops::Abs", 0, "", import_each },
+	{ "ops::Fabs", 0, "", import_each },
+	{ "ops::BitwiseAnd", 0, "", import_each },
+	{ "ops::BitwiseOr", 0, "", import_each },
+	{ "ops::BitwiseXor", 0, "", import_each },
+	{ "ops::BitwiseNot", 0, "", import_each },
+	{ "ops::BitwiseInvert", 0, "", import_each },
 	{ "ops::Sign", 0, "", import_each },
 	{ "ops::Exp", 0, "", import_each },
 	{ "ops::Expm1", 0, "", import_each },
@@ -461,6 +374,8 @@ const NodeRow keras_math_rows[] = {
 	{ "ops::Sum", 0, "dtype", import_sum },
 	{ "ops::Max", 0, "", import_amax },
 	{ "ops::Min", 0, "", import_amin },
+	{ "ops::Amax", 0, "", import_amax },
+	{ "ops::Amin", 0, "", import_amin },
 	{ "ops::Prod", 0, "dtype", import_sum },
 	{ "ops::Any", 0, "", import_any },
 	{ "ops::All", 0, "", import_any },

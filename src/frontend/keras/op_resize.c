@@ -163,7 +163,11 @@ static void import_resizing(Visit *v)
 	bool last = keras_last(v), antialias = node_attr_flag(v, "antialias", false);
 	const Method *m = read_method(v, "bilinear");
 	int x = keras_windowed(v, last);
-	int64_t h = keras_count(v, "height", 0), w = keras_count(v, "width", 0);
+	int64_t size[2] = { 0 };
+	bool listed = node_has(v, "size"); /* of the function */
+	if (listed)
+		node_attr_list(v, "size", 2, 1, 1, size);
+	int64_t h = listed ? size[0] : keras_count(v, "height", 0), w = listed ? size[1] : keras_count(v, "width", 0);
 	bool crop = node_attr_flag(v, "crop_to_aspect_ratio", false), pad = node_attr_flag(v, "pad_to_aspect_ratio", false);
 	const char *mode = node_attr_text(v, "fill_mode", "constant");
 	double fill = node_attr_float(v, "fill_value", 0);
@@ -291,6 +295,9 @@ const NodeRow keras_resize_rows[] = {
 	{ "AdaptiveAveragePooling1D", 0, "", import_adaptive_avg },
 	{ "AdaptiveAveragePooling2D", 0, "", import_adaptive_avg },
 	{ "AdaptiveAveragePooling3D", 0, "", import_adaptive_avg },
+	{ "ops::AdaptiveAveragePool", 0, "", import_adaptive_avg },
+	{ "ops::AdaptiveMaxPool", 0, "", import_adaptive_max },
+	{ "ops::Resize", 0, "", import_resizing },
 	{ "AdaptiveMaxPooling1D", 0, "", import_adaptive_max },
 	{ "AdaptiveMaxPooling2D", 0, "", import_adaptive_max },
 	{ "AdaptiveMaxPooling3D", 0, "", import_adaptive_max },

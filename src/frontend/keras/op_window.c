@@ -246,6 +246,8 @@ const NodeRow keras_window_rows[] = {
 	{ "AveragePooling1D", 0, "", import_avg_pool },
 	{ "AveragePooling2D", 0, "", import_avg_pool },
 	{ "AveragePooling3D", 0, "", import_avg_pool },
+	{ "ops::MaxPool", 0, "", import_max_pool },
+	{ "ops::AveragePool", 0, "", import_avg_pool },
 	{ "GlobalAveragePooling1D", 0, "", import_global_avg },
 	{ "GlobalAveragePooling2D", 0, "", import_global_avg },
 	{ "GlobalAveragePooling3D", 0, "", import_global_avg },

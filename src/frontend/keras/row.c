@@ -4,6 +4,7 @@
  */
 #include "frontend/keras/legacy.h"
 
+#include "base/guard.h"
 #include "base/rng.h"
 #include "frontend/node/activate.h"
 #include "op/element.h"
@@ -35,7 +36,10 @@ const Json *keras_settings(const Visit *v)
 int keras_value(Visit *v, int k)
 {
 	node_need(v, k);
-	return node_value(v, k);
+	int x = node_value(v, k);
+	/* Layers compute in f32, whatever their policy, and cast their inputs as Keras does; functions do not. */
+	bool layer = v->node->domain[0] == 0, other = node_ok(v) && dtype_is_float(node_val(v, x)->type);
+	return layer && other ? node_cast(v, x, F32) : x;
 }
 
 const Json *keras_json(Visit *v, const char *name)
@@ -92,6 +96,17 @@ static const float *draw(Visit *v, const char *name, Shape s)
 	return out;
 }
 
+/* A weight that is drawn has no file which would limit it. It is often turned, so there must be room for two. */
+static bool can_draw(Visit *v, const char *name, Shape s)
+{
+	char text[160];
+	if (!import_check_size(v->im, "weight", arena_printf(v->im->arena, "%s.%s", v->node->name, name), F32, s))
+		return false;
+	if (!guard_memory_left(2 * (size_t)dtype_bytes(F32, shape_elements(s)) + 1))
+		node_fail(v, ERR_MEMORY, "its weight %s of shape %s needs more memory than there is", name, shape_str(s, text));
+	return node_ok(v);
+}
+
 static const float *in_f32(Visit *v, const Hdf5Data *d)
 {
 	int64_t n = shape_elements(d->shape);
@@ -145,7 +160,7 @@ int keras_weight(Visit *v, const char *name, Shape s)
 	if (slot->value != DAG_NONE && shape_eq(node_val(v, slot->value)->shape, s))
 		return slot->value;
 	if (f->weights == NULL) {
-		if (!import_check_size(v->im, "weight", name, F32, s))
+		if (!can_draw(v, name, s))
 			return DAG_NONE;
 		return slot->value = node_weight(v, name, F32, s, draw(v, name, s));
 	}

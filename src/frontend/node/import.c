@@ -91,6 +91,21 @@ static bool list_result(Import *im, const NodeGraph *g, const NodeValue *v, Item
 	return true;
 }
 
+void import_number_results(Arena *a, NodeValue *result, size_t n)
+{
+	Names *names = names_new(a);
+	bool *again = arena_array(a, bool, n + 1);
+	for (size_t k = 0; k < n; k++) {
+		again[k] = names_find(names, result[k].name) >= 0;
+		names_bind(names, result[k].name, 0);
+	}
+	for (size_t k = 0; k < n; k++)
+		if (again[k]) {
+			result[k].reads = result[k].reads != NULL ? result[k].reads : result[k].name;
+			result[k].name = names_give(names, result[k].name);
+		}
+}
+
 static bool read_outputs(Import *im, const Frame *f, const NodeGraph *g)
 {
 	Names *declared = names_new(im->arena), *names = names_new(im->arena), *seen = names_new(im->arena);

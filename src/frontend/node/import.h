@@ -85,6 +85,8 @@ bool import_define(Import *im, const Frame *f, const char *name, Item *it);
 Item *import_lookup(const Import *im, const Frame *f, const char *name);
 /* Refuses a tensor whose size overflows or is beyond any machine's. */
 bool import_check_size(Import *im, const char *what, const char *name, DType type, Shape s);
+/* Results that a file lists again get names with a number, and read the same value. */
+void import_number_results(Arena *a, NodeValue *result, size_t n);
 /* The graph's inputs, and its weights, become Items. */
 bool import_inputs(Import *im, const Frame *f, const NodeGraph *g);
 /* The parts of it for networks whose inputs come one by one: an input, and at the end whether all of args has a use. */

@@ -169,24 +169,6 @@ static bool add_weights(Walk *w, bool outer, const bool *read, const bool *made,
 	return true;
 }
 
-/* The network's results: one that the file lists again gets a name with a number, and reads the same tensor. */
-static void name_again(Arena *a, const TfliteModel *m, NodeValue *result)
-{
-	Names *names = names_new(a);
-	bool *listed = arena_array(a, bool, m->ntensor + 1), *again = arena_array(a, bool, m->nout + 1);
-	for (int k = 0; k < m->nout; k++) {
-		again[k] = listed[m->out[k]];
-		listed[m->out[k]] = true;
-		if (!again[k])
-			names_bind(names, result[k].name, k);
-	}
-	for (int k = 0; k < m->nout; k++)
-		if (again[k]) {
-			result[k].reads = result[k].name;
-			result[k].name = names_give(names, result[k].name);
-		}
-}
-
 static bool make_graph(Arena *a, const TfliteModel *m, bool outer, NodeGraph *out, Err *err)
 {
 	Walk w = { .arena = a,
@@ -212,7 +194,7 @@ static bool make_graph(Arena *a, const TfliteModel *m, bool outer, NodeGraph *ou
 		read[m->out[k]] = true;
 	}
 	if (outer)
-		name_again(a, m, result);
+		import_number_results(a, result, (size_t)m->nout);
 	*out = (NodeGraph){ .name = m->name[0] != 0 ? m->name : "tflite",
 		.node = w.node.at,
 		.nnode = w.node.n,
