@@ -146,6 +146,43 @@ START_TEST(conditions_choose)
 }
 END_TEST
 
+/* x for each row of x, with other numbers of results. */
+#define RESULTS(all, rows) \
+	GRAPH(INPUT("x", "(3,2)") "," \
+		CONTROL("_foreach", "[0,0]", \
+			"\"num_args\": \"2\", \"num_outputs\": \"" all "\", \"num_out_data\": \"" rows "\"," \
+			"\"in_data_locs\": \"[0]\", \"in_state_locs\": \"[]\", \"remain_locs\": \"[]\"", \
+			GRAPH(VARIABLE("d"), "0", "[0,0]")), \
+		"0", "[1,0]")
+
+/* A loop of one iteration out of 4000: rows of the others cost nothing, whether they are read or not. */
+START_TEST(loops_end_early)
+{
+	enum { ROWS = 1000, MOST = 4000 };
+	Arena *a = arena_new();
+	Text heads = { .arena = a };
+	for (int k = 0; k < ROWS; k++)
+		text_add(&heads, "[1,0],");
+	const char *json = arena_printf(a,
+		GRAPH(NODE("_ones", "", "\"shape\": \"(1,)\"") "," INPUT("a", "(1,)") ","
+			CONTROL("_while_loop", "[0,0],[1,0]",
+				"\"num_args\": \"4\", \"num_outputs\": \"%d\", \"num_out_data\": \"%d\","
+				"\"max_iterations\": \"%d\", \"cond_input_locs\": \"[0]\", \"func_input_locs\": \"[0,1]\","
+				"\"func_var_locs\": \"[0]\"",
+				GRAPH(VARIABLE("i") "," NODE("_lesser_scalar", "[0,0]", SCALAR("2")), "0", "[1,0]") ","
+				GRAPH(VARIABLE("i") "," VARIABLE("a") "," NODE("_plus_scalar", "[0,0]", SCALAR("1")),
+					"0,1", "%s[2,0]")),
+			"1", "[2,7]"), ROWS + 1, ROWS, MOST, text_str(&heads));
+	Dag *d;
+	float x = 5;
+	const float *rows = run(a, json, (const void *const[]){ &x }, &d)[0];
+	for (int k = 0; k < MOST; k++)
+		ck_assert_float_eq(rows[k], k == 0 ? x : 0);
+	ck_assert_uint_lt(d->call.n, 10);
+	arena_free(a);
+}
+END_TEST
+
 /* ---- codes */
 
 #define Q8 "_contrib_quantize_v2 q x min_calib_range=-2 max_calib_range=1.5 out_type=int8\n"
@@ -282,6 +319,9 @@ static const struct {
 	{ FOREACH("\"in_data_locs\": \"[0]\", \"in_state_locs\": \"[1]\""), "its attribute remain_locs has 0 numbers" },
 	{ FOREACH("\"in_data_locs\": \"[7]\", \"in_state_locs\": \"[1]\", \"remain_locs\": \"[2]\""),
 		"its attribute in_data_locs holds 7, but there are 3" },
+	{ RESULTS("1", "2000"), "its attribute num_out_data is 2000" },
+	{ RESULTS("0", "0"), "its attribute num_outputs is 0" },
+	{ RESULTS("2", "2"), "its subgraph has 1 results, but needs 2" },
 	{ WHILE("0", "4", "0"), "its attribute max_iterations is 0" },
 	{ WHILE("9", "4", "5"), "its attribute cond_input_locs holds 9, but there are 2" },
 	{ WHILE("0", "0", "5"), "it has no iteration" },
@@ -337,6 +377,7 @@ int main(void)
 	tcase_add_checked_fixture(tc, make_folder, remove_folder);
 	tcase_add_test(tc, rows_are_walked);
 	tcase_add_loop_test(tc, loops_end, 0, LEN(loops));
+	tcase_add_test(tc, loops_end_early);
 	tcase_add_test(tc, conditions_choose);
 	tcase_add_loop_test(tc, codes_and_back, 0, 3);
 	tcase_add_loop_test(tc, products_of_codes, 0, 2);

@@ -64,27 +64,41 @@ static Item **run_body(Visit *v, const Body *b, const char *part, int nout)
 	return node_ok(v) && node_run_graph(v, b->graph, &b->open, part, b->in, b->nin, out, nout) ? out : NULL;
 }
 
-static bool in_range(Visit *v, const char *name, int64_t n, int64_t least)
+static bool in_range(Visit *v, const char *name, int64_t n, int64_t least, int64_t most)
 {
-	if (node_ok(v) && (n < least || n > MOST_INPUTS))
+	if (node_ok(v) && (n < least || n > most))
 		node_fail(v, ERR_INPUT, "its attribute %s is %lld", name, (long long)n);
 	return node_ok(v);
 }
 
-/* Parts of all steps behind each other, [steps, ..]. */
-static int stack(Visit *v, Item *const *part, int64_t n)
+/* The number of results, and of those that each iteration gives a row of. */
+static bool read_results(Visit *v, int64_t *nout, int64_t *collected)
 {
-	int *x = arena_array(v->im->arena, int, n + 1);
-	for (int64_t k = 0; k < n && node_ok(v); k++) {
-		Shape s = { .rank = part[k]->shape.rank + 1, .dim = { 1 } };
+	*nout = node_attr_int(v, "num_outputs", 0);
+	*collected = node_attr_int(v, "num_out_data", 0);
+	node_attr_int(v, "num_args", 0);
+	return in_range(v, "num_outputs", *nout, 1, MOST_INPUTS) && in_range(v, "num_out_data", *collected, 0, *nout);
+}
+
+/* Part k of `each` parts of all steps that were run, behind each other, [steps, ..]; zeros in rows of other steps. */
+static int stack(Visit *v, Item *const *part, int64_t k, int64_t each, int64_t run, int64_t steps)
+{
+	int *x = arena_array(v->im->arena, int, run + 1), n = 0;
+	Shape s = { 0 };
+	for (int64_t t = 0; t < run && node_ok(v); t++) {
+		const Item *it = part[t * each + k];
+		s = (Shape){ .rank = it->shape.rank + 1, .dim = { 1 } };
 		if (s.rank > DAG_MAX_RANK) {
 			node_fail(v, ERR_UNSUPPORTED, "its results have more than %d dimensions", DAG_MAX_RANK - 1);
 			return DAG_NONE;
 		}
-		memcpy(s.dim + 1, part[k]->shape.dim, sizeof *s.dim * (size_t)part[k]->shape.rank);
-		x[k] = node_reshape(v, node_item_value(v, part[k]), s);
+		memcpy(s.dim + 1, it->shape.dim, sizeof *s.dim * (size_t)it->shape.rank);
+		x[n++] = node_reshape(v, node_item_value(v, part[t * each + k]), s);
 	}
-	return node_ok(v) ? node_concat(v, x, (int)n, 0) : DAG_NONE;
+	s.dim[0] = steps - run;
+	if (node_ok(v) && run < steps)
+		x[n++] = node_expand(v, node_number(v, part[k]->type, 0), s);
+	return node_ok(v) ? node_concat(v, x, n, 0) : DAG_NONE;
 }
 
 /* ---- _foreach: an iteration for each row of its data */
@@ -93,9 +107,8 @@ static void import_foreach(Visit *v)
 {
 	Body b;
 	int ndata, nstate, nrest, nin = node_nin(v);
-	int64_t nout = node_attr_int(v, "num_outputs", 0), collected = node_attr_int(v, "num_out_data", 0), steps = 0;
-	node_attr_int(v, "num_args", 0);
-	if (!open_body(v, 0, &b) || !in_range(v, "num_outputs", nout, 1) || !in_range(v, "num_out_data", collected, 0))
+	int64_t nout, collected, steps = 0;
+	if (!read_results(v, &nout, &collected) || !open_body(v, 0, &b))
 		return;
 	const int64_t *data = places(v, "in_data_locs", -1, b.nin, &ndata);
 	const int64_t *state = places(v, "in_state_locs", nout - collected, b.nin, &nstate);
@@ -118,7 +131,7 @@ static void import_foreach(Visit *v)
 			MOST_STEPS);
 		return;
 	}
-	Item **part = arena_array(v->im->arena, Item *, collected * steps + 1);
+	VEC(Item *) part = { 0 };
 	for (int64_t t = 0; t < steps && node_ok(v); t++) {
 		for (int k = 0; k < ndata; k++)
 			b.in[data[k]] = node_new_item(v, node_part(v, node_value(v, k), t));
@@ -126,13 +139,13 @@ static void import_foreach(Visit *v)
 		if (out == NULL)
 			return;
 		for (int64_t k = 0; k < collected; k++)
-			part[k * steps + t] = out[k];
+			vec_push(v->im->arena, &part, out[k]);
 		for (int k = 0; k < nstate; k++)
 			b.in[state[k]] = out[collected + k];
 	}
 	for (int64_t k = 0; k < collected && node_ok(v); k++)
 		if (node_used(v, (int)k))
-			node_set(v, (int)k, stack(v, part + k * steps, steps));
+			node_set(v, (int)k, stack(v, part.at, k, collected, steps, steps));
 	for (int k = 0; k < nstate && node_ok(v); k++)
 		if (node_used(v, (int)collected + k))
 			node_set_alias(v, (int)collected + k, b.in[state[k]]);
@@ -181,7 +194,7 @@ static void import_cond(Visit *v)
 	int64_t nout = node_attr_int(v, "num_outputs", 0);
 	int cond = DAG_NONE;
 	node_attr_int(v, "num_args", 0);
-	if (!in_range(v, "num_outputs", nout, 1) || !open_branch(v, 0, "cond_input_locs", &test))
+	if (!in_range(v, "num_outputs", nout, 1, MOST_INPUTS) || !open_branch(v, 0, "cond_input_locs", &test))
 		return;
 	for (int k = 0; k < 2; k++)
 		if (!open_branch(v, 2 - k, names[k], &side[k]))
@@ -209,11 +222,10 @@ typedef struct While {
 static bool open_while(Visit *v, While *w)
 {
 	int n, nin = node_nin(v);
-	int64_t nout = node_attr_int(v, "num_outputs", 0), collected = node_attr_int(v, "num_out_data", 0);
+	int64_t nout, collected;
 	*w = (While){ .most = node_attr_int(v, "max_iterations", 0) };
-	node_attr_int(v, "num_args", 0);
-	if (!in_range(v, "num_outputs", nout, 1) || !in_range(v, "num_out_data", collected, 0) ||
-		!in_range(v, "max_iterations", w->most, 1) || !open_body(v, 0, &w->test) || !open_body(v, 1, &w->body))
+	if (!read_results(v, &nout, &collected) || !in_range(v, "max_iterations", w->most, 1, MOST_STEPS) ||
+		!open_body(v, 0, &w->test) || !open_body(v, 1, &w->body))
 		return false;
 	w->collected = (int)collected;
 	w->cond_at = places(v, "cond_input_locs", w->test.nin, nin, &n);
@@ -241,7 +253,7 @@ static void import_while(Visit *v)
 	int64_t t = 0;
 	if (!open_while(v, &w))
 		return;
-	Item **part = arena_array(v->im->arena, Item *, w.collected * w.most + 1);
+	VEC(Item *) part = { 0 };
 	for (; t < w.most && node_ok(v); t++) {
 		const char *name = arena_printf(v->im->arena, "%lld/", (long long)t);
 		int cond = DAG_NONE;
@@ -257,7 +269,7 @@ static void import_while(Visit *v)
 			w.body.in[k] = w.now[w.func_at[k]];
 		Item **out = run_body(v, &w.body, name, w.collected + w.nvar);
 		for (int k = 0; k < w.collected && out != NULL && node_ok(v); k++)
-			part[k * w.most + t] = collected_of(v, out[k], active);
+			vec_push(v->im->arena, &part, collected_of(v, out[k], active));
 		for (int k = 0; k < w.nvar && out != NULL && node_ok(v); k++) {
 			Item **to = &w.now[w.func_at[w.var[k]]];
 			*to = active == DAG_NONE ? out[w.collected + k] : either(v, active, out[w.collected + k], *to);
@@ -265,14 +277,9 @@ static void import_while(Visit *v)
 	}
 	if (node_ok(v) && t == 0 && w.collected > 0)
 		node_fail(v, ERR_UNSUPPORTED, "it has no iteration, so the shape of what it collects is not known");
-	for (int k = 0; k < w.collected && node_ok(v); k++) {
-		for (int64_t i = t; i < w.most; i++) { /* rows behind the last iteration */
-			const Item *like = part[k * w.most];
-			part[k * w.most + i] = node_new_item(v, node_expand(v, node_number(v, like->type, 0), like->shape));
-		}
+	for (int k = 0; k < w.collected && node_ok(v); k++)
 		if (node_used(v, k))
-			node_set(v, k, stack(v, part + k * w.most, w.most));
-	}
+			node_set(v, k, stack(v, part.at, k, w.collected, t, w.most));
 	for (int k = 0; k < w.nvar && node_ok(v); k++)
 		if (node_used(v, w.collected + k))
 			node_set_alias(v, w.collected + k, w.now[w.func_at[w.var[k]]]);
