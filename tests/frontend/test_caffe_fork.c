@@ -329,6 +329,8 @@ static const struct {
 	{ INPUT("1,4,4,4") LAYER("ShuffleChannel", "shuffle_channel_param { group: 3 }"), "cannot be cut into 3 groups" },
 	{ INPUT("1,4,4,4") LAYER("Reorg", "reorg_param { stride: 3 }"), "a stride of 3 does not divide 4 channels" },
 	{ INPUT("4,4") LAYER("Reorg", "reorg_param { stride: 2 }"), "its input has 2 dimensions" },
+	{ INPUT("1,1,17179869184,1") LAYER("Upsample", "upsample_param { scale: 2000000000 }"),
+		"its result has 17179869184 elements along one dimension" },
 	{ INPUT("1,4,4,4") LAYER("Upsample", "upsample_param { upsample_h: 9 }"), "its upsample_h needs a second input" },
 	{ INPUT("1,4,4,4") LAYER("Upsample", "upsample_param { scale: 0 }"), "its scale is 0, but must be at least 1" },
 	{ INPUT("1,4,4,4") LAYER("BatchReindex", "bottom: 'data'"), "must be a list of numbers of rows" },

@@ -77,7 +77,9 @@ static void import_upsample(Visit *v)
 		bool given = node_has(v, sides[k][2]);
 		int64_t less = node_attr_flag(v, sides[k][1], false);
 		times[k] = caffe_count(v, sides[k][0], scale, 1);
-		size[k] = given ? caffe_count(v, sides[k][2], 1, 1) : s.dim[2 + k] * times[k] - less;
+		size[k] = s.dim[2 + k]; /* times 2^31 - 1 it may be out of int64_t's range */
+		if (given || size[k] <= INT32_MAX)
+			size[k] = given ? caffe_count(v, sides[k][2], 1, 1) : size[k] * times[k] - less;
 		if (node_ok(v) && mask == NULL && (given || less > 0))
 			node_fail(v, ERR_UNSUPPORTED, "its %s needs a second input, the places of a pooling", sides[k][1 + given]);
 		if (node_ok(v) && (size[k] < 1 || size[k] > INT32_MAX))
