@@ -211,6 +211,12 @@ END_TEST
 static const struct {
 	const char *config, *why;
 } refused[] = {
+	{ MODEL(INPUT("[1,1,1,17179869184]")
+			LAYER("DepthwiseConv2D", ",\"kernel_size\":[1,1],\"depth_multiplier\":2000000000")),
+		"2000000000 for each of 17179869184 channels" },
+	{ MODEL(INPUT("[1,1,1,17179869184]")
+			LAYER("SeparableConv2D", ",\"filters\":1,\"kernel_size\":[1,1],\"depth_multiplier\":2000000000")),
+		"2000000000 for each of 17179869184 channels" },
 	{ MODEL(INPUT("[1,2049,2]") LAYER("LSTM", ",\"units\":1,\"activation\":\"gelu\"")),
 		"has 2049 steps: dlc does that for at most 2048; the activations tanh, sigmoid" },
 	{ MODEL(X LAYER("LSTM", ",\"units\":4,\"activation\":\"mine\"")), "activation 'mine' is not supported" },

@@ -43,13 +43,23 @@ static void import_conv(Visit *v)
 	set_activated(v, node_conv(v, x, f, keras_bias(v, filters), &w, groups), last);
 }
 
+/* The filters of each channel; with all channels they are a number of 32 bits. */
+static int64_t read_multiplier(Visit *v, int64_t channels)
+{
+	int64_t n = keras_count(v, "depth_multiplier", 1);
+	if (node_ok(v) && channels > INT32_MAX / n)
+		node_fail(v, ERR_UNSUPPORTED, "it has too many filters, %lld for each of %lld channels", (long long)n,
+			(long long)channels);
+	return node_ok(v) ? n : 1;
+}
+
 static void import_depthwise(Visit *v)
 {
 	bool last = keras_last(v);
 	int x = keras_windowed(v, last);
 	Shape s = node_val(v, x)->shape;
 	Windows w = keras_windows(v, &s, "kernel_size", false);
-	int64_t times = keras_count(v, "depth_multiplier", 1);
+	int64_t times = read_multiplier(v, s.dim[1]);
 	keras_pad_windows(v, &w, &s);
 	if (!node_ok(v))
 		return;
@@ -63,7 +73,7 @@ static void import_separable(Visit *v)
 	int x = keras_windowed(v, last);
 	Shape s = node_val(v, x)->shape;
 	Windows w = keras_windows(v, &s, "kernel_size", false), one = windows_over(v, &s);
-	int64_t times = keras_count(v, "depth_multiplier", 1), filters = keras_count(v, "filters", 0);
+	int64_t times = read_multiplier(v, s.dim[1]), filters = keras_count(v, "filters", 0);
 	keras_pad_windows(v, &w, &s);
 	if (!node_ok(v))
 		return;

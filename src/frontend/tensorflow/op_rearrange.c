@@ -56,7 +56,7 @@ static int read_blocks(Visit *v, int64_t *block, int64_t *pair)
 	int n = 2, rank = node_need(v, 0)->shape.rank;
 	bool old = node_has(v, "block_size");
 	const Item *p = node_known(v, old ? 1 : 2);
-	int64_t both[] = { 0, 0 };
+	int64_t both[] = { 0, 0 }, all = 1; /* places of a block, a number of 32 bits */
 	const int64_t *at = old ? both : tf_ints(v, 1, &n);
 	both[0] = both[1] = old ? node_attr_int(v, "block_size", 0) : 0;
 	if (node_ok(v) &&
@@ -65,8 +65,10 @@ static int read_blocks(Visit *v, int64_t *block, int64_t *pair)
 	for (int k = 0; k < 2 * n && node_ok(v); k++) {
 		pair[k] = element_get_int(p->type, p->data, k);
 		block[k / 2] = at[k / 2];
-		if (pair[k] < 0 || at[k / 2] < 1 || at[k / 2] > INT32_MAX)
+		if (pair[k] < 0 || at[k / 2] < 1 || at[k / 2] > INT32_MAX / all)
 			node_fail(v, ERR_INPUT, "its blocks or pads hold a number that is out of range");
+		else if (k % 2 != 0)
+			all *= at[k / 2];
 	}
 	return node_ok(v) ? n : 0;
 }
@@ -118,6 +120,9 @@ static void import_batch_to_space(Visit *v)
 		all *= block[k];
 		parts[n++] = block[k];
 	}
+	for (int k = 0; k < rank; k++) /* products with blocks stay in 64 bits */
+		if (s.dim[k] > INT32_MAX)
+			node_fail(v, ERR_UNSUPPORTED, "its input has %lld elements along one dimension", (long long)s.dim[k]);
 	if (s.dim[0] % all != 0)
 		node_fail(v, ERR_INPUT, "its blocks do not divide a batch of %lld", (long long)s.dim[0]);
 	parts[n++] = out.dim[0] = s.dim[0] / all;
