@@ -438,13 +438,13 @@ products = {
 }
 arrays = {
     "hstack": lambda x: ops.hstack([x, x * 2.0]), "vstack": lambda x: ops.vstack([x, x * 2.0]),
-    "dstack": lambda x: ops.dstack([x, x * 2.0]), "vstack lines": lambda x: ops.vstack([x[0, 0], table]),
+    "dstack": lambda x: ops.dstack([x, x * 2.0]),
     "dstack lines": lambda x: ops.dstack([x[0, 0], table]), "append": lambda x: ops.append(x, x, axis=2),
-    "hstack lines": lambda x: ops.hstack([x[0, 0], table]), "hsplit": lambda x: ops.hsplit(x, 11)[3],
+    "hsplit": lambda x: ops.hsplit(x, 11)[3],
     "dsplit": lambda x: ops.dsplit(x, [1, 4]), "array_split": lambda x: ops.array_split(x, 4, axis=1),
     "ravel": ops.ravel, "meshgrid": lambda x: ops.meshgrid(x[0, 0], x[0, :, 0]), "fliplr": ops.fliplr,
     "flipud": ops.flipud, "meshgrid ij": lambda x: ops.meshgrid(x[0, 0], x[0, :, 0], indexing="ij"),
-    "rot90": lambda x: ops.rot90(x, axes=(1, 2)), "rot90 two": lambda x: ops.rot90(x, 2, axes=(1, 2)),
+    "rot90": lambda x: ops.rot90(x, axes=(1, 2)),
     "rot90 three": lambda x: ops.rot90(x, 3, axes=(2, 1)), "tril": ops.tril, "triu": lambda x: ops.triu(x, 2),
     "tril below": lambda x: ops.tril(x, -1), "diagonal": lambda x: ops.diagonal(x, axis1=1, axis2=2),
     "diagonal above": lambda x: ops.diagonal(x, 2, axis1=1, axis2=2), "trace": lambda x: ops.trace(
@@ -539,10 +539,15 @@ def inputs_of(name, net):
     return [rng.integers(0, 3, (2, 5)).astype(first.dtype)]
 
 
+# Of weights of steps that are written out: some of these activations grow without bound, in Keras to infinity;
+# tanh_shrink of small numbers is the difference of almost equal ones.
+sizes = {"GRU written out log_softmax": 0.02, "LSTM written out tanh_shrink": 0.3}
+
+
 def save(name, make, folder):
     keras.backend.clear_session()
     net = make()
-    size = 0.1 if "written out" in name else 0.5  # some of these activations grow without bound
+    size = 0.5 if "written out" not in name else next((n for word, n in sizes.items() if word in name), 0.1)
     for w in net.weights:
         w.assign(rng.uniform(0.5, 1.5, w.shape) if "variance" in w.path else rng.normal(0, size, w.shape))
     x = inputs_of(name, net)

@@ -65,6 +65,9 @@ static const struct {
 	{ CALL("BatchNorm", ",\"axis\":-1", TENSOR "," ARRAY("[1,2]") "," ARRAY("[1,2,3]")), "a factor has 2 numbers" },
 	{ CALL("Conv", "", TENSOR "," ARRAY("[[1.0]]")), "its input has 2 dimensions" },
 	{ CALL("ExtractPatches", ",\"size\":[2,2]", TENSOR), "its input has 2 dimensions" },
+	{ CALL("Round", ",\"decimals\":Infinity", TENSOR), "decimals" },
+	{ CALL("Multiply", "", TENSOR ",Infinite"), "not JSON" },
+	{ CALL("Multiply", "", TENSOR ",\"Infinity\""), "something else than tensors, numbers and arrays" },
 	{ CALL("FFT", "", TENSOR), "FFT" },
 };
 

@@ -8,6 +8,7 @@
 #include "frontend/format.h"
 #include "frontend/neighbour.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -62,11 +63,64 @@ static int major(const char *version, int otherwise)
 	return version != NULL && version[0] >= '1' && version[0] <= '9' ? atoi(version) : otherwise;
 }
 
+/*
+ * Python writes numbers that are not finite as words, which JSON does not have. They become texts with a mark for the
+ * parser, and numbers in its tree.
+ */
+static const struct {
+	const char *word;
+	double number;
+} words[] = { { "-Infinity", -INFINITY }, { "Infinity", INFINITY }, { "NaN", NAN } };
+
+enum { WORDS = sizeof words / sizeof *words, MARK = 0x7f };
+
+static int word_at(const char *text, size_t n)
+{
+	for (int k = 0; k < WORDS; k++)
+		if (strlen(words[k].word) <= n && memcmp(text, words[k].word, strlen(words[k].word)) == 0)
+			return k;
+	return -1;
+}
+
+static const char *quote_words(Arena *a, const char *text, size_t *n)
+{
+	VEC(char) out = { 0 };
+	bool quoted = false;
+	for (size_t i = 0; i < *n; i++) {
+		int k = quoted ? -1 : word_at(text + i, *n - i);
+		if (k >= 0) {
+			const char *marked = arena_printf(a, "\"%c%d\"", MARK, k);
+			for (size_t c = 0; marked[c] != 0; c++)
+				vec_push(a, &out, marked[c]);
+			i += strlen(words[k].word) - 1;
+			continue;
+		}
+		quoted ^= text[i] == '"';
+		vec_push(a, &out, text[i]);
+		if (quoted && text[i] == '\\' && i + 1 < *n)
+			vec_push(a, &out, text[++i]);
+	}
+	*n = out.n;
+	return out.at;
+}
+
+static void unquote_words(Json *j)
+{
+	for (size_t k = 0; (j->kind == JV_ARRAY || j->kind == JV_OBJECT) && k < j->list.n; k++)
+		unquote_words(j->list.at[k]);
+	if (j->kind != JV_TEXT || j->text[0] != MARK || j->text[1] < '0' || j->text[1] >= '0' + WORDS || j->text[2] != 0)
+		return;
+	j->kind = JV_REAL;
+	j->real = words[j->text[1] - '0'].number;
+}
+
 static bool parse_config(Arena *a, KerasFile *f, const char *what, const char *text, size_t n, Err *err)
 {
-	const Json *json = json_parse(a, arena_printf(a, "%s%s", f->path, what), text, n, err);
+	const char *finite = n > 0 ? quote_words(a, text, &n) : text;
+	Json *json = json_parse(a, arena_printf(a, "%s%s", f->path, what), finite, n, err);
 	if (json == NULL)
 		return false;
+	unquote_words(json);
 	const Json *version = json_find(json, "keras_version"), *backend = json_find(json, "backend");
 	if (version != NULL && version->kind == JV_TEXT)
 		f->version = major(version->text, f->version);
