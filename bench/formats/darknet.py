@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
 """Networks of DarkNet, with seeded weights, against DarkNet itself (Debian's libdarknet.so) or OpenCV's importer.
 
-    darknet.py DLC FOLDER [CFG ...]      # CFG: parts of names; all of FOLDER/*/*.cfg without
+    darknet.py DLC FOLDER [side=N] [CFG ...]      # CFG: parts of names; all of FOLDER/*/*.cfg without
 
+side=N gives images of N by N to networks that take images of any size.
 Weights are written here, in the order of the layers; sizes are worked out apart from dlc. Each network runs in a
 process of its own, since libdarknet ends the process where it refuses one. The largest difference is printed as a
 part of the largest value."""
 import ctypes
 import glob
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -30,33 +32,54 @@ def read_cfg(path):
     return sections
 
 
-def write_weights(sections, path, fork):
-    """Random numbers in the order of the file; returns the shape of the input and of each layer."""
+def activated(name, mean, square):
+    """Mean and mean square behind an activation of normal numbers that have these in front of it."""
+    x = np.linspace(-6, 6, 2001)
+    p = np.exp(-x * x / 2)
+    p, x = p / p.sum(), mean + max(square - mean * mean, 0) ** 0.5 * x
+    soft = np.log1p(np.exp(-np.abs(x))) + np.maximum(x, 0)
+    y = {"leaky": np.where(x > 0, x, 0.1 * x), "relu": np.maximum(x, 0), "mish": x * np.tanh(soft),
+         "swish": x / (1 + np.exp(-x)),
+         "logistic": 1 / (1 + np.exp(-x)), "loggy": 2 / (1 + np.exp(-x)) - 1, "tanh": np.tanh(x),
+         "ramp": np.maximum(x, 0) + 0.1 * x}.get(name, x)
+    return (p * y).sum(), (p * y * y).sum()
+
+
+def write_weights(sections, path, fork, epsilon=0):
+    """Random numbers in the order of the file; returns the shape of the input.
+
+    Beside its shape each layer has the mean and the mean square of its values as they should be; weights are drawn so
+    that a sum of products has the mean square 1. Thus no network overflows or saturates, however deep it is. `epsilon`
+    is added to the variances, for a reader who divides by the root of another sum."""
     rng = np.random.default_rng(1)
     net = sections[0][1]
     c, h, w = (int(net.get(k, 0)) for k in ("channels", "height", "width"))
     if not c * h * w:
         c, h, w = int(net["inputs"]), 1, 1
-    shape, out = (c, h, w), []
+    shape, out, size_of = (c, h, w), [], []
+    mean, square = 0.5, 1 / 3
 
     with open(path, "wb") as f:
         f.write(np.array([0, 2, 5, 0, 0], np.int32).tobytes())
 
-        def put(n, mean, spread):
-            f.write((mean + spread * rng.standard_normal(n)).clip(mean - 3 * spread, mean + 3 * spread)
+        def put(n, mean, spread, more=0):
+            f.write(((mean + spread * rng.standard_normal(n)).clip(mean - 3 * spread, mean + 3 * spread) + more)
                     .astype(np.float32).tobytes())
 
         def statistics(n):
-            put(n, 1, 0.1), put(n, 0, 0.1), put(n, 1, 0.1)
+            put(n, 1, 0.1), put(n, 0, 0.1), put(n, 1, 0.1, epsilon)
+
+        def spread(inputs):
+            return (inputs * max(square, 1e-6)) ** -0.5
 
         def filters(n, channels, size, normalized):
             put(n, 0, 0.1)
             if normalized:
                 statistics(n)
-            put(n * channels * size * size, 0, (2 / (channels * size * size)) ** 0.5)
+            put(n * channels * size * size, 0, spread(channels * size * size))
 
         def connected(n, inputs, normalized):
-            put(n, 0, 0.1), put(n * inputs, 0, (1 / inputs) ** 0.5)
+            put(n, 0, 0.1), put(n * inputs, 0, spread(inputs))
             if normalized:
                 statistics(n)
 
@@ -65,7 +88,9 @@ def write_weights(sections, path, fork):
             i = {key: int(v) for key, v in o.items() if v.lstrip("-").isdigit()}
             normalized, size, stride = i.get("batch_normalize", 0), i.get("size", 1), i.get("stride", 1)
             layers = [int(x) for x in o.get("layers", o.get("from", "-1")).split(",") if x]
-            layers = [out[x if x >= 0 else k + x] for x in layers] if k else []
+            layers = [x if x >= 0 else k + x for x in layers] if k else []
+            sizes, layers = [size_of[x] for x in layers], [out[x] for x in layers]
+            before, behind = (mean, square), o.get("activation", "linear" if kind == "shortcut" else "logistic")
             if kind == "convolutional":
                 pad = size // 2 if i.get("pad") else i.get("padding", 0)
                 n = i.get("filters", 1)
@@ -81,7 +106,7 @@ def write_weights(sections, path, fork):
             elif kind == "local":
                 high, wide = ((x - (1 if i.get("pad") else size)) // stride + 1 for x in (h, w))
                 n = i["filters"]
-                put(n * high * wide, 0, 0.1), put(high * wide * n * c * size * size, 0, (2 / (c * size * size)) ** 0.5)
+                put(n * high * wide, 0, 0.1), put(high * wide * n * c * size * size, 0, spread(c * size * size))
                 shape = n, high, wide
             elif kind in ("rnn", "crnn"):
                 n, hidden = i["output"], i.get("hidden", i["output"])
@@ -105,6 +130,23 @@ def write_weights(sections, path, fork):
                 shape = c, 1, 1
             elif kind == "crop":
                 shape = c, i["crop_height"], i["crop_width"]
+            if kind in ("convolutional", "connected", "local"):
+                mean, square = activated(behind, 0, 1)
+            elif kind in ("rnn", "crnn", "gru", "lstm"):
+                mean, square = 0, 0.5
+            elif kind == "route":
+                mean, square = (sum(v[m] * x[0] for v, x in zip(sizes, layers)) / sum(x[0] for x in layers)
+                                for m in (0, 1))
+            elif kind == "shortcut":
+                every = [before, *sizes]
+                mean = sum(m for m, _ in every)
+                square = mean ** 2 + sum(v - m * m for m, v in every)
+                mean, square = activated(behind, mean, square)
+            elif kind in ("scale_channels", "sam"):
+                mean, square = before[0] * sizes[0][0], before[1] * sizes[0][1]
+            elif kind == "avgpool":
+                square = mean ** 2 + (square - mean ** 2) / max(h * w, 1) ** 0.5
+            size_of.append((mean, square))
             out.append(shape)
     c, h, w = (int(net.get(k, 0)) for k in ("channels", "height", "width"))
     return (1, c, h, w) if c * h * w else (1, int(net["inputs"]))
@@ -129,6 +171,7 @@ def with_opencv(cfg, weights, x, sections):
     import cv2
     net = cv2.dnn.readNetFromDarknet(cfg, weights)
     net.setPreferableBackend(cv2.dnn.DNN_BACKEND_OPENCV)
+    net.enableWinograd(False)  # whose rounding is 30 times that of sums
     net.setInput(x)
     last = len(sections) - 2
     names = net.getUnconnectedOutLayersNames()
@@ -153,16 +196,24 @@ def decode(y, section, net):
     return np.stack(rows, -1).transpose(1, 2, 0, 3).reshape(-1, 5)
 
 
-def one(dlc, cfg):
+def one(dlc, cfg, side):
     sections = read_cfg(cfg)
+    if side and not {"connected", "local", "crop"} & {kind for kind, _ in sections} and "width" in sections[0][1]:
+        sections[0][1].update(width=side, height=side)
+    else:
+        side = None
     fork = "AlexeyAB" in cfg
     with tempfile.TemporaryDirectory() as tmp:
         shape = write_weights(sections, f"{tmp}/w.weights", fork)
         x = np.random.default_rng(2).random(shape, np.float32)
         np.save(f"{tmp}/x.npy", x)
         text = open(cfg, errors="replace").read()
+        if side:
+            text = re.sub(r"(?m)^(width|height)\s*=\s*\d+", rf"\1={side}", text)
         if "time_steps" in text:
             text = text.replace("time_steps=576", "time_steps=1")
+        if fork:
+            text = text.replace("[net]", "[net]\nmosaic=0", 1)
         with open(f"{tmp}/net.cfg", "w") as f:
             f.write(text)
         p = subprocess.run([dlc, "run", f"{tmp}/net.cfg", f"--weights={tmp}/w.weights", "--tuning-db=none",
@@ -172,8 +223,9 @@ def one(dlc, cfg):
         y = np.load(f"{tmp}/y.npz")
         result = y[y.files[-1]]
         kind, options = sections[-1]
-        if fork:
-            want = with_opencv(f"{tmp}/net.cfg", f"{tmp}/w.weights", x, sections)
+        if fork:  # OpenCV divides by sqrt(variance + 1e-6), the fork by sqrt(variance + 1e-5)
+            write_weights(sections, f"{tmp}/cv.weights", fork, epsilon=9e-6)
+            want = with_opencv(f"{tmp}/net.cfg", f"{tmp}/cv.weights", x, sections)
             if kind == "yolo":
                 result, want = decode(result, options, sections[0][1]), want.reshape(-1, want.shape[-1])[:, :5]
         else:
@@ -184,13 +236,16 @@ def one(dlc, cfg):
 
 def main():
     dlc, folder, *names = sys.argv[1:]
+    side = next((n[5:] for n in names if n.startswith("side=")), None)
+    names = [n for n in names if not n.startswith("side=")]
     if names[:1] == ["--one"]:
-        print(one(dlc, folder))
+        print(one(dlc, folder, side))
         return
     for cfg in sorted(glob.glob(f"{folder}/*/*.cfg")):
         if names and not any(n in cfg for n in names):
             continue
-        p = subprocess.run([sys.executable, __file__, dlc, cfg, "--one"], capture_output=True, text=True)
+        p = subprocess.run([sys.executable, __file__, dlc, cfg, "--one", *([f"side={side}"] if side else [])],
+                           capture_output=True, text=True)
         said = p.stdout.strip().splitlines()
         why = (p.stderr.strip().splitlines() or ["ended without a word"])[-1]
         result = said[-1] if p.returncode == 0 and said else f"oracle: {why}"
