@@ -46,8 +46,8 @@ static void import_reshape(Aten *n)
 
 static void import_view_as(Aten *n)
 {
-	Shape s = aten_shape(n, "self"), to = aten_shape(n, "other");
-	if (fill_shape(n, to.dim, to.rank, shape_product(&s, 0, s.rank), &to))
+	Shape s = aten_shape(n, "self"), like = aten_shape(n, "other"), to;
+	if (fill_shape(n, like.dim, like.rank, shape_product(&s, 0, s.rank), &to))
 		give_shape(n, to, n->row->op != 0);
 }
 
