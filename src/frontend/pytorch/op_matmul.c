@@ -1,4 +1,5 @@
 /* Rows of matrix products. */
+#include "frontend/node/channels.h"
 #include "frontend/pytorch/aten.h"
 
 #include <string.h>
@@ -66,6 +67,30 @@ static void import_matmul(Aten *n)
 	int a, b;
 	pair(n, "self", n->row->op != 0 ? "mat2" : "other", &a, &b);
 	aten_set(n, matmul(n, a, b));
+}
+
+/* Rows of x[T,K] up to offs[e] times matrix e of w[E,K,N]: all products, of which each row takes one. */
+static void import_grouped(Aten *n)
+{
+	Visit *v = n->v;
+	bool fallback = n->row->op != 0;
+	int x = aten_value(n, fallback ? "input" : "self"), w = aten_value(n, fallback ? "weight" : "mat2");
+	int offs = aten_value(n, "offs");
+	Shape s = node_val(v, x)->shape, t = node_val(v, w)->shape, o = node_val(v, offs)->shape;
+	DType type = fallback ? node_val(v, x)->type : aten_type(n, "out_dtype", node_val(v, x)->type);
+	if (node_ok(v) && (s.rank != 2 || t.rank != 3 || o.rank != 1 || o.dim[0] != t.dim[0] || s.dim[1] != t.dim[1]))
+		node_fail(v, ERR_UNSUPPORTED, "its operands are not [T,K] and [E,K,N], with E places where groups of rows end");
+	if (!node_ok(v))
+		return;
+	int64_t groups = t.dim[0], one[] = { groups, 1, 1 }, axis = 0, wide[] = { groups, s.dim[0], s.dim[1] };
+	x = node_expand(v, node_view(v, x, 3, (int64_t[]){ 1, s.dim[0], s.dim[1] }), shape_of(3, wide));
+	int y = node_call2(v, OP_matmul, x, w), end = node_view(v, node_cast(v, offs, I64), 3, one);
+	int pads[] = { node_view(v, node_number(v, I64, 0), 3, (int64_t[]){ 1, 1, 1 }), DAG_NONE };
+	pads[1] = groups > 1 ? node_slice(v, end, 0, 0, groups - 1) : DAG_NONE;
+	int start = groups > 1 ? node_concat(v, pads, 2, 0) : pads[0], row = node_count(v, s.dim[0], 1, 3);
+	int in = node_call2(v, OP_bit_and, node_call2(v, OP_less_equal, start, row), node_call2(v, OP_less, row, end));
+	y = node_where(v, in, y, node_number(v, node_val(v, y)->type, 0));
+	aten_set(n, node_cast(v, node_reduce(v, OP_reduce_sum, y, &axis, 1, false), type));
 }
 
 static void import_mv(Aten *n)
@@ -217,6 +242,8 @@ const AtenRow torch_matmul_rows[] = {
 	{ "__matmul__", "self:T other:T", import_matmul, 0 },
 	{ "mm", "self:T mat2:T", import_matmul, 1 },
 	{ "bmm", "self:T mat2:T", import_matmul, 1 },
+	{ "_grouped_mm", "self:T mat2:T offs:T bias:_? out_dtype:d?", import_grouped, 0 },
+	{ "transformers::grouped_mm_fallback", "input:T weight:T offs:T", import_grouped, 1 },
 	{ "mv", "self:T vec:T", import_mv, 0 },
 	{ "dot", "self:T tensor:T", import_dot, 0 },
 	{ "vdot", "self:T other:T", import_dot, 1 },
