@@ -149,6 +149,15 @@ void dag_rename(Dag *d, int value, const char *wish)
 	names_bind(d->names, v->name, value);
 }
 
+void dag_swap_names(Dag *d, int a, int b)
+{
+	const char *name = d->value.at[a].name;
+	d->value.at[a].name = d->value.at[b].name;
+	d->value.at[b].name = name;
+	names_bind(d->names, d->value.at[a].name, a);
+	names_bind(d->names, name, b);
+}
+
 int dag_find_value(const Dag *d, const char *name)
 {
 	return names_find(d->names, name);

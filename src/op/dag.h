@@ -90,6 +90,8 @@ bool *dag_live(Arena *a, const Dag *d);
 const char *dag_unique_name(const Dag *d, const char *wish);
 /* Renames a value, to `wish` or to `wish` with a number. Front ends keep the model's names of results so. */
 void dag_rename(Dag *d, int value, const char *wish);
+/* Values a and b of which none is a result exchange their names. */
+void dag_swap_names(Dag *d, int a, int b);
 int dag_find_value(const Dag *d, const char *name); /* DAG_NONE: there is none */
 
 Attr attr_int(const char *name, int64_t v); /* attr_ints, attr_text: the array is borrowed */

@@ -67,6 +67,11 @@ static const struct {
 	{ FORWARD("    return torch.as_strided(x, [2, 2], [1, 3], 1)\n"), { "i64[2,2] = {1, 4, 2, 5}", "= gather(" } },
 	{ FORWARD("    return torch.as_strided(x, [1, 2], [9223372036854775807, 3], 1)\n"), { "i64[1,2] = {1, 4}" } },
 	{ FORWARD("    return torch.logcumsumexp(x, 1)\n"), { "bool[6,6]", "reduce_max(", "output: f32[2,6] = reshape(" } },
+	{ FORWARD("    y = torch.view_as(torch.cat([x, x]), torch.zeros([3, 8]))\n"
+			  "    return torch.reshape_as(torch.stack([x, x], 2), y)\n"),
+		{ "f32[3,8]" } },
+	/* a result's name is its own, whatever its parts are called */
+	{ FORWARD("    return torch.add(torch.exp(torch.neg(x)), 1)\n"), { "output: f32[2,6] = add(" } },
 	{ FORWARD("    return torch.equal(x, x)\n"), { "output: bool[] = cast" } },
 	{ FORWARD("    return torch.float_power(x, 2)\n"), { "output: f64[2,6]" } },
 	{ FORWARD("    return torch._is_all_true(torch.gt(x, 0))\n"), { "bool[] = cast(output.reduce_min)" } },

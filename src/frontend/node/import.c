@@ -10,6 +10,20 @@
 
 /* ---- results */
 
+/* A value that is no result may have a result's name, where a format names values after what they become. */
+static void take_name(Import *im, int value, const char *name)
+{
+	Dag *d = im->dag;
+	int other = dag_find_value(d, name);
+	bool given = other == DAG_NONE || other == value || d->value.at[other].kind != VALUE_CALL;
+	for (size_t k = 0; k < d->output.n && !given; k++)
+		given = d->output.at[k] == other;
+	if (!given) {
+		dag_swap_names(d, value, other);
+		dag_rename(d, other, arena_printf(im->arena, "%s.part", name));
+	}
+}
+
 /* A result keeps its name: by renaming the value, or behind a call of identity. */
 static bool add_output(Import *im, Item *it, const char *name, const Names *results, const Names *seen)
 {
@@ -27,6 +41,7 @@ static bool add_output(Import *im, Item *it, const char *name, const Names *resu
 			return false;
 		value = d->call.at[call].out[0];
 	}
+	take_name(im, value, name);
 	dag_rename(d, value, name);
 	dag_add_output(d, value);
 	return true;

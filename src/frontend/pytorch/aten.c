@@ -2,6 +2,7 @@
  * Calls of operators: the row that a name and its arguments fit, the arguments as rows read them, results. A result of
  * an in-place form goes into the cell of its first argument.
  */
+#include "frontend/pytorch/chosen.h"
 #include "frontend/pytorch/quant.h"
 
 #include "op/element.h"
@@ -240,6 +241,8 @@ bool aten_call(Visit *v, const char *name, const AtenIn *in, TorchValue *out)
 	size_t len = base_of(name);
 	bool named = false, inplace;
 	*out = torch_none();
+	if (torch_call_lost(v, name, in, out))
+		return node_ok(v);
 	for (int exact = 1; exact >= 0 && node_ok(v); exact--) /* "max.dim" first where a program says the form */
 		for (const AtenRow *const *l = torch_rows; *l != NULL; l++)
 			for (const AtenRow *r = *l; r->name != NULL; r++) {
@@ -251,12 +254,17 @@ bool aten_call(Visit *v, const char *name, const AtenIn *in, TorchValue *out)
 				if ((exact && (form == NULL || name[len] == 0 || strcmp(form, name + len) != 0)) || !match(n, in))
 					continue;
 				bool quant = torch_has_quant(in), done = false;
+				ChosenCall chosen;
+				if (!torch_check_chosen(n, *l, in, &chosen))
+					return false;
 				if (quant && (!torch_call_quant(v, *l, name, inplace, in, out, &done) || done))
 					return node_ok(v);
 				if (!run(n, *l, name, inplace, out))
 					return false;
 				if (quant)
 					torch_keep_quant(v, *l, in, *out);
+				if (chosen.rows != NULL)
+					torch_keep_chosen(n, &chosen, out);
 				return node_ok(v);
 			}
 	if (!named)

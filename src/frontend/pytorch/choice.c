@@ -1,5 +1,6 @@
 /* Sides of conditions; choice.h says what they are. */
 #include "frontend/pytorch/choice.h"
+#include "frontend/pytorch/chosen.h"
 #include "frontend/pytorch/pytorch.h"
 #include "frontend/pytorch/quant.h"
 
@@ -226,6 +227,9 @@ static TorchValue choose_tensors(Visit *v, const Sides *s, TorchValue a, TorchVa
 	if (qa != qb && (qa == NULL || qb == NULL || qa->scales != NULL || qb->scales != NULL || qa->scale != qb->scale ||
 						qa->zero != qb->zero))
 		return lost(v, s, "a tensor of one scale", "one of another");
+	const TorchChosen *ca = torch_chosen(a.tensor), *cb = torch_chosen(b.tensor);
+	if (ca != cb && (ca == NULL || cb == NULL || ca->count != cb->count))
+		return lost(v, s, "a tensor of one number of rows", "one of another, as data says");
 	const TorchTensor *ra = torch_root(a.tensor), *rb = torch_root(b.tensor);
 	int y = node_where(v, s->when, torch_value(v, a.tensor), torch_value(v, b.tensor));
 	bool old_a = ra->born <= s->born, old_b = rb->born <= s->born;
@@ -233,6 +237,7 @@ static TorchValue choose_tensors(Visit *v, const Sides *s, TorchValue a, TorchVa
 	TorchValue out = old_a ? torch_copy_of(v, a.tensor, y) : old_b ? torch_copy_of(v, b.tensor, y) : torch_of(v, y);
 	out.tensor->fixed = old_a && old_b;
 	out.tensor->quant = qa;
+	out.tensor->chosen = ca;
 	out.tensor->dense = torch_is_dense(v, a.tensor) && torch_is_dense(v, b.tensor);
 	return out;
 }

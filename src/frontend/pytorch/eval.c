@@ -423,8 +423,10 @@ bool run_eval(Locals *c, const ScriptExpr *e, const char *as, TorchValue *out)
 		return run_refuse(c, e->line, "calls and expressions are nested more than %d deep", RUN_MOST_DEPTH);
 	bool ok = eval_kind(c, e, as, out);
 	c->s->depth--;
+	const char *name = e->kind == SCRIPT_NAME || e->kind == SCRIPT_ATTR ? e->text : as;
+	if (ok && lost(*out) != NULL && name[0] == 0)
+		return run_refuse(c, e->line, "%s", lost(*out));
 	if (ok && lost(*out) != NULL)
-		return run_refuse(c, e->line, "it reads '%.60s': %s",
-			e->kind == SCRIPT_NAME || e->kind == SCRIPT_ATTR ? e->text : as, lost(*out));
+		return run_refuse(c, e->line, "it reads '%.60s': %s", name, lost(*out));
 	return ok && node_ok(c->v);
 }

@@ -1,11 +1,15 @@
 /* Rows that read images at computed places: grids, and torchvision's regions. */
+#include "frontend/node/boxes.h"
+#include "frontend/node/channels.h"
 #include "frontend/node/deform_conv.h"
 #include "frontend/node/grid_sample.h"
 #include "frontend/node/roi_align.h"
 #include "frontend/node/roi_pool.h"
-#include "frontend/pytorch/aten.h"
+#include "frontend/pytorch/chosen.h"
 
 #include "op/element.h"
+
+#include <math.h>
 
 enum { MOST_PLACES = 1 << 24 };
 
@@ -90,6 +94,36 @@ static void import_roi_pool(Aten *n)
 	aten_give(n, both);
 }
 
+/* All places of boxes that stay, best first: a place for each box, and how many there are. */
+static void import_nms(Aten *n)
+{
+	Visit *v = n->v;
+	TorchTensor *rows = aten_tensor(n, "dets");
+	int boxes = node_cast(v, aten_value(n, "dets"), F32), scores = node_cast(v, aten_value(n, "scores"), F32);
+	Shape s = node_val(v, boxes)->shape, t = node_val(v, scores)->shape;
+	const TorchChosen *among = torch_chosen(rows);
+	int64_t count = s.dim[0], zero = 0;
+	Pick p = { .limit = aten_float(n, "iou_threshold"), .score = -(double)INFINITY, .above = true, .most = count };
+	if (node_ok(v) && (s.rank != 2 || s.dim[1] != 4 || t.rank != 1 || t.dim[0] != count))
+		node_fail(v, ERR_TYPE, "its boxes are not rows of 4 numbers, with a score each");
+	if (node_ok(v) && count == 0)
+		node_fail(v, ERR_UNSUPPORTED, "it has no boxes");
+	if (!node_ok(v))
+		return;
+	if (among != NULL)
+		scores = node_where(
+			v, torch_chosen_rows(v, among, count, 1), scores, node_number(v, F32, -(double)INFINITY));
+	boxes = node_view(v, boxes, 3, (int64_t[]){ 1, count, 4 });
+	Picked out = node_pick(v, boxes, node_view(v, scores, 2, (int64_t[]){ 1, count }), &p);
+	if (!node_ok(v))
+		return;
+	TorchChosen *c = arena_new_of(v->im->arena, TorchChosen);
+	int given = node_view(v, node_cast(v, out.given, I64), 1, &count);
+	c->count = node_reduce(v, OP_reduce_sum, given, &zero, 1, false);
+	aten_set(n, node_view(v, node_cast(v, out.at, I64), 1, &count));
+	n->result.tensor->chosen = c;
+}
+
 static void import_deform_conv(Aten *n)
 {
 	Visit *v = n->v;
@@ -133,6 +167,7 @@ const AtenRow torch_vision_rows[] = {
 		"input:T rois:T spatial_scale:f pooled_height:i pooled_width:i sampling_ratio:i aligned:b=False",
 		import_roi_align, 0 },
 	{ "torchvision::roi_pool", "input:T rois:T spatial_scale:f pooled_height:i pooled_width:i", import_roi_pool, 0 },
+	{ "torchvision::nms", "dets:T scores:T iou_threshold:f", import_nms, 0 },
 	{ "torchvision::deform_conv2d",
 		"input:T weight:T offset:T mask:T bias:T stride_h:i stride_w:i pad_h:i pad_w:i dilation_h:i dilation_w:i "
 		"groups:i "

@@ -2,6 +2,7 @@
  * The one node that a program is for the import, the calls in it, and its results, whose number is known when it has
  * run.
  */
+#include "frontend/pytorch/chosen.h"
 #include "frontend/pytorch/pytorch.h"
 
 #include <string.h>
@@ -54,6 +55,23 @@ bool program_call(
 	return true;
 }
 
+/* Rows that are not there are zeros in a result, and another result says how many are. */
+static Item *without_others(Program *p, Visit *v, const char *name, TorchTensor *t)
+{
+	Item *it = torch_item(v, t);
+	const TorchChosen *c = torch_chosen(t);
+	if (c == NULL || !node_ok(v))
+		return it;
+	int rows = torch_chosen_rows(v, c, it->shape.dim[0], it->shape.rank);
+	it = node_new_item(v, node_where(v, rows, node_item_value(v, it), node_number(v, it->type, 0)));
+	for (size_t k = 0; k < p->count.n; k++)
+		if (p->count.at[k] == c->count)
+			return it;
+	vec_push(p->arena, &p->count, c->count);
+	vec_push(p->arena, &p->counted, name);
+	return it;
+}
+
 static void add_result(Program *p, Visit *v, const char *name, TorchTensor *t)
 {
 	if (p->result.n >= MOST_RESULTS)
@@ -70,7 +88,7 @@ static void add_result(Program *p, Visit *v, const char *name, TorchTensor *t)
 	}
 	const char *reads = arena_printf(p->arena, "result %zu", p->result.n);
 	vec_push(p->arena, &p->result, ((NodeValue){ .name = as, .reads = reads }));
-	Item *it = torch_item(v, t);
+	Item *it = without_others(p, v, as, t);
 	if (node_ok(v))
 		import_define(v->im, v->frame, reads, it);
 }
@@ -115,6 +133,12 @@ static void give(Program *p, Visit *v, const char *name, TorchValue x, int depth
 void program_result(Program *p, Visit *v, const char *name, TorchValue x)
 {
 	give(p, v, name, x, 0);
+}
+
+void program_counts(Program *p, Visit *v)
+{
+	for (size_t k = 0; k < p->count.n && node_ok(v); k++)
+		add_result(p, v, arena_printf(p->arena, "%s.count", p->counted.at[k]), torch_of(v, p->count.at[k]).tensor);
 }
 
 bool program_read(Program *p, const char *entry, Bytes *out, Err *err)

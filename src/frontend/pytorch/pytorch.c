@@ -51,6 +51,8 @@ static void import_program(Visit *v)
 {
 	Program *p = program_of(v);
 	p->result.n = 0;
+	p->count.n = 0;
+	p->counted.n = 0;
 	p->sides = NULL;
 	p->born = 1;
 	for (size_t k = 0; k < p->input.n; k++) {
@@ -61,6 +63,7 @@ static void import_program(Visit *v)
 		p->input.at[k].tensor->born = 1;
 	}
 	p->run(p, v);
+	program_counts(p, v);
 	p->graph.out = p->result.at;
 	p->graph.nout = p->result.n;
 	node_set_known(v, 0, F32, shape_of(0, NULL), "\0\0\0");

@@ -35,6 +35,9 @@ struct Program {
 	const void *source;
 	VEC(NodeValue) result;
 	VEC(TorchTensor *) given;
+	/* Numbers of rows that results have, scalars of the Dag, each with the name of the first such result. */
+	VEC(int) count;
+	VEC(const char *) counted;
 	/* Of choice.h: the sides that are being run, and how many values were made. */
 	struct Sides *sides;
 	unsigned born;
@@ -65,6 +68,8 @@ bool program_call(
 	Program *p, Visit *outer, const char *where, const char *out, const char *op, const AtenIn *in, TorchValue *result);
 /* A result of the program: a tensor, or lists and dictionaries of them, whose elements are named after it. */
 void program_result(Program *p, Visit *v, const char *name, TorchValue x);
+/* After all results: how many rows those have whose number depends on data. */
+void program_counts(Program *p, Visit *v);
 /* Refuses all operators of a list that have no row, at once. */
 bool program_check(Visit *v, const NodeDef *node, size_t n);
 

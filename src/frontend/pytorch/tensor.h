@@ -43,6 +43,7 @@ struct TorchTensor {
 	bool number;         /* a constant that tracing made of a number: it counts as one where types are chosen */
 	int *retype;         /* an input whose type the file does not tell: set to 1 where an index is needed */
 	const TorchQuant *quant; /* of quant.h: elements are codes; NULL: they are numbers */
+	const TorchChosen *chosen; /* of chosen.h: data says how many of its rows there are; NULL: all */
 	bool fixed;              /* one of two tensors, as a condition says: a write to it is refused */
 	unsigned born;           /* of choice.h, as the next one */
 	const void *noted;

@@ -13,6 +13,7 @@ typedef struct TorchTensor TorchTensor;
 typedef struct TorchList TorchList;
 typedef struct TorchObject TorchObject;
 typedef struct TorchQuant TorchQuant;
+typedef struct TorchChosen TorchChosen;
 typedef struct ScriptItem ScriptItem;
 
 typedef enum {
