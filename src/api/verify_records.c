@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* A run to be tried: what is needed of it, read before the children start. */
 typedef struct Claim {
@@ -207,7 +208,10 @@ static bool time_fits(const Verify *v, const Claim *t, MeasureResult *m)
 static bool try_until_it_fits(Verify *v, const Claim *t, MeasureResult *m, bool *fits)
 {
 	*fits = false;
+	static const struct timespec pause = { METHOD_VERIFY_PAUSE_MS / 1000, METHOD_VERIFY_PAUSE_MS % 1000 * 1000000 };
 	for (int i = 0; i < METHOD_VERIFY_TRIES && !*fits && (i == 0 || m->status == RUN_OK); i++) {
+		if (i > 0)
+			nanosleep(&pause, NULL);
 		Arena *a = arena_new();
 		bool ok = try_run(v, t, a, m);
 		arena_free(a);
