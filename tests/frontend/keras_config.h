@@ -41,4 +41,16 @@ static inline void check_config(const char *config, const char *const *want, int
 	arena_free(a);
 }
 
+/* The configuration is refused with a sentence that has the words. */
+static inline void check_refused(const char *config, const char *why)
+{
+	Arena *a = arena_new();
+	Err err = { 0 };
+	Dag *d = load_config(a, config, &err);
+	ck_assert_msg(d == NULL, "%s\nbecame\n%s", config, d != NULL ? dag_str(a, d) : "");
+	ck_assert_msg(strstr(err.text, why) != NULL || strstr(err.items, why) != NULL, "%s\nrefused: %s: %s %s\nnot: %s",
+		config, err.place, err.text, err.items, why);
+	arena_free(a);
+}
+
 #endif
