@@ -37,7 +37,7 @@ int keras_value(Visit *v, int k)
 {
 	node_need(v, k);
 	int x = node_value(v, k);
-	/* Layers compute in f32, whatever their policy, and cast their inputs as Keras does; functions do not. */
+	/* Layers compute in f32: their policy is not looked at. They cast their inputs, as in Keras; functions do not. */
 	bool layer = v->node->domain[0] == 0, other = node_ok(v) && dtype_is_float(node_val(v, x)->type);
 	return layer && other ? node_cast(v, x, F32) : x;
 }
