@@ -89,4 +89,14 @@ static inline const float *run_net(Arena *a, const char *text, const float *x, D
 #define INPUT(shape) "name: 'net' input: 'data' input_shape { dim: [" shape "] }\n"
 #define LAYER(type, more) "layer { name: 'l' type: '" type "' bottom: 'data' top: 'y' " more " }\n"
 
+/* Network number k is refused with a sentence that has the words. */
+static inline void check_refused(int k, const char *text, const char *want)
+{
+	Arena *a = arena_new();
+	Err err = { 0 };
+	ck_assert_msg(load_net(a, text, NULL, &err) == NULL, "%d", k);
+	ck_assert_msg(strstr(err.text, want) != NULL, "%d: %s", k, err.text);
+	arena_free(a);
+}
+
 #endif
