@@ -148,6 +148,24 @@ START_TEST(optional_inputs_are_asked_for)
 }
 END_TEST
 
+/* ---- loops without an end, with and without new values */
+
+START_TEST(endless_loops_are_refused)
+{
+	static const char *const loops[][2] = {
+		{ FORWARD("    n = 0\n    while torch.lt(n, 5):\n      n = torch.add(n, 0)\n    return x\n"),
+			"__torch__:5: its loop ran 16384 times without a new value" },
+		{ FORWARD("    y = x\n    while True:\n      y = torch.neg(y)\n    return y\n"),
+			"the program calls more than 131072 operators" },
+	};
+	Arena *a = arena_new();
+	Err err = { 0 };
+	ck_assert(load_script(a, EMPTY, sizeof EMPTY - 1, loops[_i][0], &err) == NULL);
+	ck_assert_msg(strstr(err.text, loops[_i][1]) != NULL, "%s", err.text);
+	arena_free(a);
+}
+END_TEST
+
 /* ---- graphs of exported programs */
 
 #define HIGHER(target, inputs) \
@@ -197,6 +215,7 @@ int main(void)
 	tcase_add_loop_test(tc, both_sides_are_computed, 0, LEN(sides));
 	tcase_add_loop_test(tc, one_of_two_lists_is_not_changed, 0, LEN(apart));
 	tcase_add_test(tc, optional_inputs_are_asked_for);
+	tcase_add_loop_test(tc, endless_loops_are_refused, 0, 2);
 	tcase_add_loop_test(tc, graphs_are_run, 0, LEN(programs));
 	return run_suite("pytorch_control", tc);
 }

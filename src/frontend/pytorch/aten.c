@@ -1,8 +1,9 @@
 /*
- * Calls of operators: the row that a name and its arguments fit, the arguments as rows read them, results. A result of
+ * Calls of operators: the row that their arguments fit, the arguments as rows read them, results. A result of
  * an in-place form goes into the cell of its first argument.
  */
 #include "frontend/pytorch/chosen.h"
+#include "frontend/pytorch/pytorch.h"
 #include "frontend/pytorch/quant.h"
 
 #include "op/element.h"
@@ -10,57 +11,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-const AtenRow *const torch_rows[] = { torch_unary_rows, torch_binary_rows, torch_logic_rows, torch_reduce_rows,
-	torch_move_rows, torch_join_rows, torch_fill_rows, torch_index_rows, torch_matmul_rows, torch_window_rows,
-	torch_norm_rows, torch_resize_rows, torch_recurrent_rows, torch_attention_rows, torch_loss_rows, torch_scatter_rows,
-	torch_vision_rows, torch_sort_rows, torch_pool_rows, torch_scalar_rows, torch_list_rows, torch_control_rows,
-	torch_quant_rows, NULL };
-
-/* ---- rows by name */
-
-/* The length of a name without its form: of "add.Tensor" 3, of "add_.Tensor" 4. */
-static size_t base_of(const char *name)
-{
-	const char *dot = strrchr(name, '.');
-	return dot != NULL ? (size_t)(dot - name) : strlen(name);
-}
-
-/* True if a row's name is `name` of n bytes; *inplace: it is the in-place form. */
-static bool is_named(const AtenRow *r, const char *name, size_t n, bool *inplace)
-{
-	size_t m = strcspn(r->name, "!.");
-	bool both = r->name[m] == '!';
-	*inplace = false;
-	if (strncmp(r->name, name, m) != 0 || n < m)
-		return false;
-	*inplace = both && n == m + 1 && name[m] == '_';
-	return n == m || *inplace;
-}
-
-bool aten_has(const char *name)
-{
-	bool inplace;
-	for (const AtenRow *const *l = torch_rows; *l != NULL; l++)
-		for (const AtenRow *r = *l; r->name != NULL; r++)
-			if (is_named(r, name, base_of(name), &inplace))
-				return true;
-	return false;
-}
-
-const char **aten_names(Arena *a, int *n)
-{
-	VEC(const char *) all = { 0 };
-	for (const AtenRow *const *l = torch_rows; *l != NULL; l++)
-		for (const AtenRow *r = *l; r->name != NULL; r++) {
-			int length = (int)strcspn(r->name, "!.");
-			vec_push(a, &all, arena_printf(a, "%.*s", length, r->name));
-			if (r->name[length] == '!')
-				vec_push(a, &all, arena_printf(a, "%.*s_", length, r->name));
-		}
-	*n = (int)all.n;
-	return all.at;
-}
 
 /* ---- whether arguments fit a row */
 
@@ -238,36 +188,32 @@ static void describe(Aten *n, const AtenIn *in)
 bool aten_call(Visit *v, const char *name, const AtenIn *in, TorchValue *out)
 {
 	Aten call = { .v = v }, *n = &call;
-	size_t len = base_of(name);
-	bool named = false, inplace;
+	const AtenNamed *first = aten_named(program_of(v)->rows, name);
+	const char *form = strrchr(name, '.');
 	*out = torch_none();
 	if (torch_call_lost(v, name, in, out))
 		return node_ok(v);
 	for (int exact = 1; exact >= 0 && node_ok(v); exact--) /* "max.dim" first where a program says the form */
-		for (const AtenRow *const *l = torch_rows; *l != NULL; l++)
-			for (const AtenRow *r = *l; r->name != NULL; r++) {
-				const char *form = strchr(r->name, '.');
-				if (!is_named(r, name, len, &inplace))
-					continue;
-				named = true;
-				n->row = r;
-				if ((exact && (form == NULL || name[len] == 0 || strcmp(form, name + len) != 0)) || !match(n, in))
-					continue;
-				bool quant = torch_has_quant(in), done = false;
-				ChosenCall chosen;
-				if (!torch_check_chosen(n, *l, in, &chosen))
-					return false;
-				if (quant && (!torch_call_quant(v, *l, name, inplace, in, out, &done) || done))
-					return node_ok(v);
-				if (!run(n, *l, name, inplace, out))
-					return false;
-				if (quant)
-					torch_keep_quant(v, *l, in, *out);
-				if (chosen.rows != NULL)
-					torch_keep_chosen(n, &chosen, out);
+		for (const AtenNamed *r = first; r != NULL; r = r->next) {
+			const char *own = strchr(r->row->name, '.');
+			n->row = r->row;
+			if ((exact && (own == NULL || form == NULL || strcmp(own, form) != 0)) || !match(n, in))
+				continue;
+			bool quant = torch_has_quant(in), done = false;
+			ChosenCall chosen;
+			if (!torch_check_chosen(n, r->list, in, &chosen))
+				return false;
+			if (quant && (!torch_call_quant(v, r->list, name, r->inplace, in, out, &done) || done))
 				return node_ok(v);
-			}
-	if (!named)
+			if (!run(n, r->list, name, r->inplace, out))
+				return false;
+			if (quant)
+				torch_keep_quant(v, r->list, in, *out);
+			if (chosen.rows != NULL)
+				torch_keep_chosen(n, &chosen, out);
+			return node_ok(v);
+		}
+	if (first == NULL)
 		node_fail(v, ERR_UNSUPPORTED, "the operator is not supported");
 	else
 		describe(n, in);

@@ -53,9 +53,6 @@ typedef struct AtenIn {
 
 /* Finds the row of "add.Tensor", "add_" or "torchvision::nms" and runs it. `v` names the call. */
 bool aten_call(Visit *v, const char *name, const AtenIn *in, TorchValue *out);
-bool aten_has(const char *name);
-/* All names of operators that have a row, in-place forms included, with repetitions. */
-const char **aten_names(Arena *a, int *n);
 
 /* ---- arguments by name */
 

@@ -18,7 +18,7 @@ bool program_check(Visit *v, const NodeDef *node, size_t n)
 {
 	VEC(NodeDef) missing = { 0 };
 	for (size_t k = 0; k < n; k++)
-		if (!aten_has(node[k].op))
+		if (aten_named(program_of(v)->rows, node[k].op) == NULL)
 			vec_push(v->im->arena, &missing, node[k]);
 	return missing.n == 0 || node_refuse_operators(v->im, missing.at, missing.n);
 }

@@ -171,6 +171,7 @@ static void make_graph(Program *p)
 
 static Dag *load(Arena *a, const char *path, Bytes file, const ModelArgs *args, Err *err)
 {
+	const AtenIndex *index = aten_index(a);
 	Program *p = NULL;
 	Dag *d = NULL;
 	/* An index needs integers where a script does not say what its inputs are. A run changes tensors, lists and modules
@@ -179,7 +180,7 @@ static Dag *load(Arena *a, const char *path, Bytes file, const ModelArgs *args, 
 		const Program *before = p;
 		Err why = { 0 };
 		p = arena_new_of(a, Program);
-		*p = (Program){ .arena = a, .path = path, .args = args };
+		*p = (Program){ .arena = a, .path = path, .rows = index, .args = args };
 		if (!open_archive(p, file, err))
 			return NULL;
 		for (size_t k = 0; before != NULL && k < p->input.n; k++)

@@ -8,7 +8,7 @@
 
 #include "base/json.h"
 #include "frontend/archive.h"
-#include "frontend/pytorch/aten.h"
+#include "frontend/pytorch/rows.h"
 
 /* An input of the program, which becomes one of the graph. */
 typedef struct ProgramInput {
@@ -24,6 +24,7 @@ struct Program {
 	const char *path;
 	Archive *archive;
 	const char *root; /* the folder of all entries: "model/" or "" */
+	const AtenIndex *rows;
 	NodeGraph graph;
 	NodeDef node; /* the whole program is one */
 	VEC(ProgramInput) input;

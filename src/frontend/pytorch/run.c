@@ -76,6 +76,25 @@ static bool run_for(Locals *c, const ScriptStmt *s)
 	return true;
 }
 
+/* One that goes on without a new value of the Dag is taken for endless. */
+static bool run_while(Locals *c, const ScriptStmt *s)
+{
+	enum { MOST_IDLE = 1 << 14 };
+	const Dag *d = c->v->im->dag;
+	size_t values = d->value.n;
+	bool yes = false;
+	for (int idle = 1; !c->returned && run_truth(c, s->expr, &yes, NULL) && yes; idle++) {
+		if (!run_block(c, &s->body))
+			return false;
+		idle = d->value.n > values ? 0 : idle;
+		values = d->value.n;
+		if (idle >= MOST_IDLE)
+			return run_refuse(
+				c, s->line, "its loop ran %d times without a new value, so it may have no end", MOST_IDLE);
+	}
+	return node_ok(c->v);
+}
+
 /* A block that raises is a check, which the compiled program does not make. */
 static bool raises(Locals *c, const ScriptBlock *b)
 {
@@ -139,7 +158,6 @@ static bool run_if(Locals *c, const ScriptStmt *s)
 static bool run_statement(Locals *c, const ScriptStmt *s)
 {
 	TorchValue x;
-	bool yes = false;
 	if (!run_count(c, s->line))
 		return false;
 	switch (s->kind) {
@@ -147,11 +165,7 @@ static bool run_statement(Locals *c, const ScriptStmt *s)
 	case SCRIPT_DO_EXPR: return run_eval(c, s->expr, "", &x);
 	case SCRIPT_DO_IF: return run_if(c, s);
 	case SCRIPT_DO_FOR: return run_for(c, s);
-	case SCRIPT_DO_WHILE:
-		while (!c->returned && run_truth(c, s->expr, &yes, NULL) && yes)
-			if (!run_block(c, &s->body))
-				return false;
-		return node_ok(c->v);
+	case SCRIPT_DO_WHILE: return run_while(c, s);
 	case SCRIPT_DO_RETURN:
 		if (s->expr != NULL && !run_eval(c, s->expr, "output", &c->result))
 			return false;
