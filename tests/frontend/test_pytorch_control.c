@@ -201,6 +201,10 @@ static const struct {
 			  ARG("size", "{\"as_ints\":[1099511627776,0]}") "],\"outputs\":[" TENSOR("z") "]},"
 			  HIGHER("map_impl", GRAPH("a", "neg") "," ARG("", "{\"as_tensors\":[{\"name\":\"z\"}]}")), "y"),
 		NULL, "its argument xs has 1099511627776 parts" },
+	/* numbers that a program makes are no iterations */
+	{ PROGRAM("{\"target\":\"torch.ops.aten.arange.default\",\"inputs\":[" ARG("end", "{\"as_int\":20000}")
+			  "],\"outputs\":[" TENSOR("z") "]}," HIGHER("map_impl", GRAPH("a", "neg") "," XS), "y"),
+		"concat(", NULL },
 };
 
 START_TEST(graphs_are_run)

@@ -31,7 +31,7 @@ static TorchValue run_graph(Aten *n, const char *name, const TorchList *in)
 
 static bool count_step(Aten *n)
 {
-	if (++n->v->im->steps > MOST_STEPS || n->v->im->dag->call.n > MOST_CALLS)
+	if (++program_of(n->v)->rounds > MOST_STEPS || n->v->im->dag->call.n > MOST_CALLS)
 		node_fail(n->v, ERR_UNSUPPORTED, "loops are written out, but only for %d iterations and %d calls in all",
 			MOST_STEPS, MOST_CALLS);
 	return node_ok(n->v);

@@ -53,6 +53,7 @@ static void import_program(Visit *v)
 	p->result.n = 0;
 	p->count.n = 0;
 	p->counted.n = 0;
+	p->rounds = 0;
 	p->sides = NULL;
 	p->born = 1;
 	for (size_t k = 0; k < p->input.n; k++) {

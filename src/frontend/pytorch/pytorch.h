@@ -39,6 +39,7 @@ struct Program {
 	/* Numbers of rows that results have, scalars of the Dag, each with the name of the first such result. */
 	VEC(int) count;
 	VEC(const char *) counted;
+	int64_t rounds; /* of loops that run graphs, so far */
 	/* Of choice.h: the sides that are being run, and how many values were made. */
 	struct Sides *sides;
 	unsigned born;
