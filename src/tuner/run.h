@@ -7,6 +7,12 @@
 #include "tuner/task_run.h"
 #include "tuner/tuning.h"
 
+/* A time that the cost model was not told yet; ns <= 0: none. */
+typedef struct Observed {
+	Candidate *x;
+	double ns;
+} Observed;
+
 typedef struct Tuner {
 	Arena *arena;
 	const TuneRequest *ask;
@@ -24,6 +30,14 @@ typedef struct Tuner {
 	double screened_ms; /* sum of these times */
 	char why[RUN_STATUS_COUNT][160]; /* the message of the first failure with each status */
 	Candidate *flying[MEASURE_FLIGHT]; /* handed to measure, not yet back */
+	/* While a Task's search is asked for its next candidate; tuner.c has what happens meanwhile. */
+	const TaskRun *asked; /* NULL: none is */
+	bool meanwhile;       /* the tuner is called from inside that search */
+	int64_t reserve;      /* trials that fill leaves */
+	VEC(MeasureResult) held; /* the Task's results, which it takes afterwards */
+	VEC(Observed) observed;  /* what the cost model hears afterwards */
+	bool broken;             /* a failure meanwhile: why */
+	Err why_broken;
 	double start_ms, first_build_ms, last_done_ms; /* first_build_ms < 0: nothing was built yet */
 	Compiled *plain;  /* the network with default schedules; NULL: there is none */
 	const Partition *part;

@@ -40,6 +40,15 @@ enum {
 	DRAFTS = 512 /* drafts that share beginnings, at most: their traces take some KiB each */
 };
 
+/* What is under way goes on while a search estimates. */
+static void turn(const TaskRun *r)
+{
+	if (r->meanwhile != NULL)
+		r->meanwhile(r->meanwhile_arg);
+	else if (r->means->measure != NULL)
+		measure_turn(r->means->measure);
+}
+
 /* Drafts that come one by one, and wait until the cost model takes them. */
 typedef struct Batch {
 	TaskRun *r;
@@ -64,8 +73,7 @@ static void estimate_waiting(Batch *b)
 static void take_draft(void *arg, int i, Arena *a, const KernelSet *ks)
 {
 	Batch *b = arg;
-	if (b->r->means->measure != NULL)
-		measure_turn(b->r->means->measure);
+	turn(b->r);
 	if (ks == NULL) {
 		arena_free(a);
 		return;
@@ -91,8 +99,7 @@ static void estimate_some(TaskRun *r, const Config *c, int n, double *ns, uint64
 			outcome_add(&r->estimates, trace[i], -1, false);
 			fresh[m++] = (DraftJob){ t, trace[i] };
 		}
-		if (r->means->measure != NULL)
-			measure_turn(r->means->measure);
+		turn(r);
 	}
 	Batch b = { .r = r, .job = fresh, .most = want < 1 ? 1 : want < BATCH ? want : BATCH };
 	if (m == 1) {
@@ -450,10 +457,8 @@ void task_run_take(TaskRun *r, const Candidate *x, double ns, int64_t err_e9)
 	k->err_e9 = err_e9;
 	r->waits = false;
 	r->since_gain = gain ? 0 : r->since_gain + 1;
-	if (ns > 0) {
+	if (ns > 0)
 		note_time(r, x->trace, ns);
-		cost_observe(&r->cost, &(CostCandidate){ x->ks, r->task }, 1, &ns);
-	}
 	if (r->state->best_ms > 0)
 		vec_push(r->arena, &r->best_after, r->state->best_ms);
 	if (x->searched)
@@ -461,6 +466,12 @@ void task_run_take(TaskRun *r, const Candidate *x, double ns, int64_t err_e9)
 	const TaskProgress *s = r->state;
 	if (s->end == TASK_OPEN && r->most_saved == 1 && s->best_ms > 0 && s->best_ms <= s->roof_ms * TUNE_AT_ROOF)
 		r->state->end = TASK_AT_ROOF;
+}
+
+void task_run_observe(TaskRun *r, const Candidate *x, double ns)
+{
+	if (ns > 0)
+		cost_observe(&r->cost, &(CostCandidate){ x->ks, r->task }, 1, &ns);
 }
 
 void task_run_expose(TaskRun *r, const char *trace)

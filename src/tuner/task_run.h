@@ -36,6 +36,9 @@ typedef struct TaskRun {
 	double until_ms; /* by the clock: when a search must ask with what it has planned; 0: not limited */
 	bool advised; /* other tasks have given their hints */
 	bool waits;   /* nothing to ask until something is told */
+	/* Called while a search estimates, every few milliseconds; NULL: measure_turn is. */
+	void (*meanwhile)(void *arg);
+	void *meanwhile_arg;
 	bool confirmed; /* best_ms is inside the network: times alone are not compared with it any more */
 	/* Multiplications that the space's algorithms save, as space_saves has it; 1: it has none. */
 	double least_saved, most_saved;
@@ -75,8 +78,10 @@ bool task_run_seeds(TaskRun *r, Err *err);
 Candidate *task_run_next(TaskRun *r, Candidate *const *flying, int n);
 /* A record's schedule is refused, whatever time it claims: it fails, and is counted. */
 void task_run_refused(TaskRun *r, Outcome *k);
-/* What a trial took; ns <= 0: it failed. err_e9: as in RunRecord. */
+/* What a trial took; ns <= 0: it failed. err_e9: as in RunRecord. The cost model is not told. */
 void task_run_take(TaskRun *r, const Candidate *x, double ns, int64_t err_e9);
+/* Tells the cost model: while a search estimates with it, it must not change. */
+void task_run_observe(TaskRun *r, const Candidate *x, double ns);
 /* What was taken for right was not: it counts as failed, or as not seen yet (doubt), and the best is another one. */
 void task_run_expose(TaskRun *r, const char *trace);
 void task_run_doubt(TaskRun *r, const char *trace);

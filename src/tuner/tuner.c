@@ -1,7 +1,8 @@
 /*
  * Tasks and a budget become records, on one page: choose a task, take its next candidate, hand it to
- * measure; take what is done, store it, tell the task.  The tuner waits only in measure.  What is done
- * when the time is over, or every task at its end, is in race.c.
+ * measure; take what is done, store it, tell the task.  The tuner waits only in measure, and a search that is long
+ * about a candidate lets it go on meanwhile.  What is done when the time is over, or every task at its end, is in
+ * race.c.
  */
 #include "tuner/run.h"
 
@@ -56,6 +57,8 @@ static bool all_name_tasks(const TuneRequest *ask, const Partition *p, Err *err)
 	return true;
 }
 
+static void meanwhile(void *arg);
+
 static bool open_tasks(Tuner *t, const Partition *p, Err *err)
 {
 	TuneProgress *s = t->progress;
@@ -73,6 +76,8 @@ static bool open_tasks(Tuner *t, const Partition *p, Err *err)
 		if (!task_run_open(r, &s->task[s->ntask++], t->arena, p->task[i], t->ask, t->means, err) ||
 			!task_run_seeds(r, err))
 			return false;
+		r->meanwhile = meanwhile;
+		r->meanwhile_arg = t;
 		s->reused += r->state->reused;
 		tuner_say(t, TUNE_OPEN, 0);
 	}
@@ -113,14 +118,15 @@ static double guessed(const TaskRun *r)
 	return r->guess_ms * r->task->weight;
 }
 
-/* Its search estimates a good part of the space before it gives the next candidate. */
-static bool plans(const TaskRun *r)
+/* It can be asked while another Task's search estimates: it hardly estimates itself, and its order is not disturbed. */
+static bool is_quick(const Tuner *t, const TaskRun *r)
 {
-	return !r->advised && r->state->trials + r->state->reused > 0;
+	bool begins = r->state->trials + r->state->reused + r->in_flight == 0;
+	return r != t->asked && (r->advised || begins || r->seed_head < r->seed.n);
 }
 
-/* All defaults before anything else, the largest first; then the largest gain. `planned`: none that plans first. */
-static TaskRun *choose_task(Tuner *t, bool planned)
+/* All defaults before anything else, the largest first; then the largest gain. */
+static TaskRun *choose_task(Tuner *t)
 {
 	TaskRun *best = NULL;
 	double gain = -1;
@@ -128,7 +134,7 @@ static TaskRun *choose_task(Tuner *t, bool planned)
 		TaskRun *r = &t->run[i];
 		/* A request that names tasks wants just those, of alternatives or not. */
 		double g = r->state->weight > 0 || t->ask->ntasks > 0 ? task_run_gain(r) : regions_gain(t, r);
-		if (r->state->end != TASK_OPEN || r->waits || (planned && plans(r)))
+		if (r->state->end != TASK_OPEN || r->waits || (t->meanwhile && !is_quick(t, r)))
 			continue;
 		if (g > gain || (g == INFINITY && gain == INFINITY && guessed(r) > guessed(best))) {
 			best = r;
@@ -194,31 +200,24 @@ static bool over(const Tuner *t)
 	return t->ask->budget_ms > 0 && tuner_now(t) - t->start_ms >= t->ask->budget_ms - final_reserve_ms(t);
 }
 
-_Static_assert((int)TUNE_IN_FLIGHT <= (int)MEASURE_FLIGHT && (int)TUNE_PLAN_FLIGHT <= (int)MEASURE_FLIGHT,
-	"there is a place for each");
+_Static_assert((int)TUNE_IN_FLIGHT < (int)MEASURE_FLIGHT, "a place for each, and one for the Task that is asked");
 
-static bool fill(Tuner *t, int64_t reserve, Err *err)
+static int most_under_way(const Tuner *t)
 {
 	int most = measure_flight(t->means->measure);
 	most = most > TUNE_IN_FLIGHT ? most : TUNE_IN_FLIGHT;
-	bool ahead = false; /* a Task is to be planned: candidates of others are built and measured meanwhile */
-	while ((ahead || measure_pending(t->means->measure) < most) && tuner_may(t, 1 + reserve) && !over(t)) {
-		TaskRun *r = choose_task(t, false);
-		if (r == NULL)
-			return true;
-		ahead = plans(r) && measure_pending(t->means->measure) < TUNE_PLAN_FLIGHT;
-		TaskRun *other = ahead ? choose_task(t, true) : NULL;
-		ahead = other != NULL;
-		r = ahead ? other : r;
-		advise(t, r);
-		r->until_ms = t->ask->budget_ms > 0 ? tuner_deadline(t) - final_reserve_ms(t) : 0;
-		Candidate *x = task_run_next(r, t->flying, MEASURE_FLIGHT);
-		if (x != NULL && !submit(t, x, err)) {
-			arena_free(x->arena);
-			return false;
-		}
-	}
-	return true;
+	return most < MEASURE_FLIGHT ? most : MEASURE_FLIGHT - 1;
+}
+
+/* The next candidate of a task, if it has one, is built and measured. */
+static bool propose(Tuner *t, TaskRun *r, Err *err)
+{
+	r->until_ms = t->ask->budget_ms > 0 ? tuner_deadline(t) - final_reserve_ms(t) : 0;
+	Candidate *x = task_run_next(r, t->flying, MEASURE_FLIGHT);
+	if (x == NULL || submit(t, x, err))
+		return true;
+	arena_free(x->arena);
+	return false;
 }
 
 /* ---- results ---- */
@@ -301,6 +300,13 @@ static bool none_could_run(const Tuner *t, Err *err)
 		t->lost > 1 ? "s in a row" : "", t->why[RUN_DEVICE_LOST]);
 }
 
+static void forget(Tuner *t, Candidate *x)
+{
+	for (int i = 0; i < MEASURE_FLIGHT; i++)
+		if (t->flying[i] == x)
+			t->flying[i] = NULL;
+}
+
 static bool take(Tuner *t, const MeasureResult *m, Err *err)
 {
 	Candidate *x = m->user;
@@ -316,12 +322,22 @@ static bool take(Tuner *t, const MeasureResult *m, Err *err)
 	if (stored && t->lost == TUNE_LOST)
 		stored = none_could_run(t, err);
 	stored = stored && tuner_expose(t, r, m, err);
-	task_run_take(r, x, m->status == RUN_OK ? (double)m->median_ns : -1, m->max_err_e9);
-	for (int i = 0; i < MEASURE_FLIGHT; i++)
-		if (t->flying[i] == x)
-			t->flying[i] = NULL;
-	arena_free(x->arena);
+	double ns = m->status == RUN_OK ? (double)m->median_ns : -1;
+	task_run_take(r, x, ns, m->max_err_e9);
+	forget(t, x);
+	vec_push(t->arena, &t->observed, ((Observed){ x, ns }));
 	return stored;
+}
+
+/* What was taken since the last call: the cost model may change now. */
+static void observe(Tuner *t)
+{
+	for (size_t i = 0; i < t->observed.n; i++) {
+		Candidate *x = t->observed.at[i].x;
+		task_run_observe(x->run, x, t->observed.at[i].ns);
+		arena_free(x->arena);
+	}
+	t->observed.n = 0;
 }
 
 void tuner_sum_up(Tuner *t)
@@ -348,6 +364,72 @@ void tuner_sum_up(Tuner *t)
 	}
 }
 
+/* ---- the loop ---- */
+
+static bool take_and_say(Tuner *t, const MeasureResult *m, Err *err)
+{
+	bool ok = take(t, m, err);
+	tuner_sum_up(t);
+	tuner_say(t, TUNE_SEARCH, final_reserve_ms(t));
+	return ok;
+}
+
+/*
+ * A search that estimates takes up to a second; it calls this every few milliseconds. So that builders and runners go
+ * on, what is done is taken, and Tasks that are quick to ask give the next candidates. Results of the Task that is
+ * asked wait, for its search cannot be told; and so does the cost model, whose estimates must remain comparable.
+ */
+static void meanwhile(void *arg)
+{
+	Tuner *t = arg;
+	MeasureResult m;
+	TaskRun *r;
+	measure_turn(t->means->measure);
+	if (t->meanwhile || t->asked == NULL || t->broken)
+		return;
+	t->meanwhile = true;
+	while (!t->broken && measure_pending(t->means->measure) > 0 && measure_wait(t->means->measure, 0, &m)) {
+		if (((const Candidate *)m.user)->run == t->asked)
+			vec_push(t->arena, &t->held, m);
+		else
+			t->broken = !take_and_say(t, &m, &t->why_broken);
+	}
+	/* One place and one trial are left for the Task that is asked. */
+	while (!t->broken && measure_pending(t->means->measure) + (int)t->held.n < most_under_way(t) &&
+		tuner_may(t, 2 + t->reserve) && !over(t) && (r = choose_task(t)) != NULL)
+		t->broken = !propose(t, r, &t->why_broken);
+	t->meanwhile = false;
+}
+
+/* The same, and what waited meanwhile. */
+static bool ask_next(Tuner *t, TaskRun *r, Err *err)
+{
+	t->asked = r;
+	bool ok = propose(t, r, err);
+	t->asked = NULL;
+	for (size_t i = 0; i < t->held.n; i++)
+		ok = take(t, &t->held.at[i], ok ? err : NULL) && ok;
+	t->held.n = 0;
+	observe(t);
+	if (ok && t->broken)
+		*err = t->why_broken;
+	return ok && !t->broken;
+}
+
+static bool fill(Tuner *t, int64_t reserve, Err *err)
+{
+	t->reserve = reserve;
+	while (measure_pending(t->means->measure) < most_under_way(t) && tuner_may(t, 1 + reserve) && !over(t)) {
+		TaskRun *r = choose_task(t);
+		if (r == NULL)
+			return true;
+		advise(t, r);
+		if (!ask_next(t, r, err))
+			return false;
+	}
+	return true;
+}
+
 /* `end`: some trials are kept for the end of the run. */
 static bool search_all(Tuner *t, bool end, Err *err)
 {
@@ -357,10 +439,14 @@ static bool search_all(Tuner *t, bool end, Err *err)
 		if (measure_pending(t->means->measure) == 0)
 			return true;
 		MeasureResult m;
-		if (measure_wait(t->means->measure, TUNE_WAIT_MS, &m) && !take(t, &m, err))
+		if (!measure_wait(t->means->measure, TUNE_WAIT_MS, &m)) {
+			tuner_say(t, TUNE_SEARCH, final_reserve_ms(t));
+			continue;
+		}
+		bool ok = take_and_say(t, &m, err);
+		observe(t);
+		if (!ok)
 			return false;
-		tuner_sum_up(t);
-		tuner_say(t, TUNE_SEARCH, final_reserve_ms(t));
 	}
 	return true;
 }
@@ -374,6 +460,7 @@ static bool land(Tuner *t, Err *err)
 	while (ok && measure_pending(t->means->measure) > 0 && !tune_stopped(t->means) && tuner_now(t) < end)
 		if (measure_wait(t->means->measure, TUNE_WAIT_MS, &m))
 			ok = take(t, &m, err);
+	observe(t);
 	measure_cancel(t->means->measure);
 	for (int i = 0; i < MEASURE_FLIGHT; i++) {
 		if (t->flying[i] != NULL)

@@ -52,6 +52,7 @@ START_TEST(a_refused_default_is_replaced)
 			break;
 		ck_assert((i == 0) == (strcmp(x->trace, r->default_trace) == 0));
 		task_run_take(r, x, 1e6 + i, 10);
+		task_run_observe(r, x, 1e6 + i);
 		arena_free(x->arena);
 	}
 	ck_assert(r->state->default_ms == 1 && r->state->best_ms == 1);

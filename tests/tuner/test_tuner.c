@@ -326,82 +326,6 @@ START_TEST(a_roof_ends_a_task)
 }
 END_TEST
 
-/* The ranked search ends with a certificate long before the space does, and near its best. */
-START_TEST(a_ranked_search_ends)
-{
-	Lab *lab = open_lab_of(large, all_good);
-	Job o = job_of(lab);
-	o.ask.search = &search_rank;
-	TuneResult s = tune(lab, &o);
-	for (int k = 0; k < 2; k++)
-		ck_assert(s.end.task[k].end == TASK_SEARCHED && s.end.task[k].best_ms > 0);
-	ck_assert_int_lt(s.end.trials, lab->all);
-	int64_t first = s.end.trials;
-	s = tune(lab, &o); /* all of it is known: the same way once more, without a trial */
-	ck_assert_int_eq(s.end.trials, 0);
-	ck_assert_int_eq(s.end.reused, first);
-	ck_assert(s.end.task[0].end == TASK_SEARCHED && s.end.task[1].end == TASK_SEARCHED);
-	close_lab(lab);
-}
-END_TEST
-
-/* Interrupted ranked runs come to the same candidates as one that was not. */
-/* A cost model of our own: everything takes as long; what it was asked and told. */
-typedef struct Student {
-	int64_t asked, told;
-} Student;
-
-static void guess(const void *state, const CostCandidate *x, int n, double *ns)
-{
-	for (int i = 0; i < n; i++) {
-		ck_assert(x[i].ks != NULL && x[i].task != NULL);
-		ns[i] = 1000;
-	}
-	((Student *)(uintptr_t)state)->asked += n;
-}
-
-static void learn(void *state, const CostCandidate *x, int n, const double *ns)
-{
-	for (int i = 0; i < n; i++)
-		ck_assert(x[i].ks != NULL && x[i].task != NULL && ns[i] > 0);
-	((Student *)state)->told += n;
-}
-
-START_TEST(a_cost_model_is_told_what_was_measured)
-{
-	static const CostModel row = { .name = "student", .batch = 7, .estimate = guess, .observe = learn };
-	Student student = { 0 };
-	Lab *lab = open_lab(most_fail);
-	Job o = job_of(lab);
-	o.ask.search = &search_rank;
-	o.with.cost = &(Cost){ &row, &student };
-	TuneResult s = tune(lab, &o);
-	ck_assert(s.end.failed > 0 && s.end.trials > s.end.failed);
-	ck_assert_int_ge(student.told, s.end.trials - s.end.failed);
-	ck_assert_int_gt(student.asked, student.told);
-	close_lab(lab);
-}
-END_TEST
-
-START_TEST(a_ranked_search_goes_on)
-{
-	Lab *whole = open_lab_of(large, all_good), *parts = open_lab_of(large, all_good);
-	Job o = job_of(whole), p = job_of(parts);
-	o.ask.search = p.ask.search = &search_rank;
-	o.with.measure = whole->measure;
-	TuneResult s = tune(whole, &o);
-	p.ask.more_trials = 17;
-	for (int i = 0; i < 100 && tune(parts, &p).end.trials > 0; i++)
-		;
-	TuneResult t = tune(parts, &p);
-	ck_assert_int_eq(t.end.reused, (int64_t)parts->seen.n);
-	for (int k = 0; k < 2; k++)
-		ck_assert(t.end.task[k].end == TASK_SEARCHED && t.end.task[k].best_ms <= s.end.task[k].best_ms * 1.5);
-	close_lab(whole);
-	close_lab(parts);
-}
-END_TEST
-
 START_TEST(finalists_race)
 {
 	Lab *lab = open_lab(all_good);
@@ -544,9 +468,6 @@ int main(void)
 	tcase_add_test(tc, what_cannot_be_stored_ends_the_run);
 	tcase_add_test(tc, a_seed_is_a_run);
 	tcase_add_test(tc, a_roof_ends_a_task);
-	tcase_add_test(tc, a_ranked_search_ends);
-	tcase_add_test(tc, a_ranked_search_goes_on);
-	tcase_add_test(tc, a_cost_model_is_told_what_was_measured);
 	tcase_add_test(tc, finalists_race);
 	tcase_add_test(tc, a_default_that_is_near_races);
 	tcase_add_test(tc, a_plan_writes_nothing);
