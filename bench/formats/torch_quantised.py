@@ -46,6 +46,17 @@ class Dense(nn.Module):
         return self.b(torch.relu(self.a(x)))
 
 
+class Transposed(nn.Module):
+    def __init__(self, dims):
+        super().__init__()
+        make = (nn.ConvTranspose1d, nn.ConvTranspose2d, nn.ConvTranspose3d)[dims - 1]
+        self.quant, self.back = Q.QuantStub(), Q.DeQuantStub()
+        self.a, self.b = make(4, 6, 3, 2, 1, 1), make(6, 4, 2, groups=2, dilation=2, bias=False)
+
+    def forward(self, x):
+        return self.back(self.b(torch.relu(self.a(self.quant(x)))))
+
+
 class Decomposed(nn.Module):
     def forward(self, x):
         d, scales, zeros = torch.ops.quantized_decomposed, torch.tensor([0.1, 0.02, 0.3]), torch.tensor([0, 5, -3])
@@ -58,9 +69,9 @@ class Decomposed(nn.Module):
         return torch.ops.quantized_decomposed.dequantize_per_tensor.tensor(q, scale, zero, 0, 255, torch.uint8)
 
 
-def converted(module, x, engine):
+def converted(module, x, engine, config=None):
     torch.backends.quantized.engine = engine
-    module.qconfig = Q.get_default_qconfig(engine)
+    module.qconfig = config or Q.get_default_qconfig(engine)
     Q.prepare(module, inplace=True)
     with torch.no_grad():
         module(x)
@@ -102,6 +113,12 @@ def main():
         for way, script in ("traced", torch.jit.trace(dense, x)), ("scripted", torch.jit.script(dense)):
             script.save(model)
             compare("dynamic " + way, model, x, dense(x))
+        for dims in 1, 2, 3:  # with one scale for a weight, as PyTorch has it for these
+            net, x = Transposed(dims).eval(), torch.randn((2, 4) + (5,) * dims)
+            net = converted(net, x, "fbgemm", Q.get_default_qconfig("qnnpack"))
+            for way, script in ("traced", torch.jit.trace(net, x)), ("scripted", torch.jit.script(net)):
+                script.save(model)
+                compare(f"transposed {dims}d {way}", model, x, net(x))
         x = torch.randn(4, 3, 5)
         torch.export.save(torch.export.export(Decomposed(), (x,)), folder + "/model.pt2")
         compare("decomposed", folder + "/model.pt2", x, Decomposed()(x))

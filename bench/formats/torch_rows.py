@@ -79,6 +79,12 @@ add("bitwise_not", torch.bitwise_not, I)
 add("where", lambda x, y: torch.where(x > 0, x, y), X, Y)
 add("where_scalar", lambda x: torch.where(x > 0, x, 0.5), X)
 add("masked_fill", lambda x: x.masked_fill(x > 0, -1.0), X)
+add("isin", lambda i: torch.isin(i, torch.tensor([[5, 2], [9, 0]])), I)
+add("isin_both", lambda x, y: torch.isin(x, torch.cat([y, x[:, :2]], 1)), X, Y)
+add("isin_not", lambda i: torch.isin(i, torch.tensor([5, 2]), invert=True), I)
+add("isin_types", lambda i: torch.isin(i, torch.tensor([5.0, 2.5, float("nan")])), I)
+add("isin_number", lambda i: (torch.isin(i, 3), torch.isin(3, i)), I)
+add("isin_none", lambda i: torch.isin(i, torch.zeros(0, dtype=torch.int64)), I)
 add("isclose", lambda x: torch.isclose(x, x + 1e-9), X)
 for n in "sum mean prod amax amin any all logsumexp std var norm argmax argmin cumsum cumprod".split():
     add(n + "_dim", lambda x, n=n: getattr(torch, n)(x, dim=1), X)
@@ -175,6 +181,12 @@ add("zeros_like", lambda x: torch.zeros_like(x) + torch.ones_like(x) * torch.ful
 add("new", lambda x: x.new_zeros(2, 6) + x.new_ones(6) + x.new_full((2, 1), 4) + x, X)
 add("arange", lambda x: x + torch.arange(6) + torch.arange(0, 3, 0.5), X)
 add("linspace", lambda x: x + torch.linspace(0, 1, 6), X)
+for n in "hann hamming blackman bartlett kaiser".split():
+    w = getattr(torch, n + "_window")
+    add(n, lambda x, w=w: x + w(6), X)
+    add(n + "_whole", lambda x, w=w: (x[:, :5] + w(5, periodic=False), w(1) + x, w(0), w(4, dtype=torch.float64)), X)
+add("hamming_alpha", lambda x: x + torch.hamming_window(6, True, 0.6, 0.3), X)
+add("kaiser_beta", lambda x: x + torch.kaiser_window(6, False, 5.0), X)
 add("eye", lambda x: x @ torch.eye(6), X)
 add("full", lambda x: x + torch.full((6,), 2.5) + torch.zeros(2, 1) + torch.ones(6), X)
 add("tril_indices", lambda x: torch.tril_indices(3, 3) + x[0, 0], X)
@@ -192,6 +204,13 @@ add("index", lambda x, i: x[:, i[0]], X, I)
 add("index2", lambda x, i: x[torch.tensor([0, 1]), i[:, 0]], X, I)
 add("index_mid", lambda x: x[:, torch.tensor([[0, 1]]), torch.tensor([2, -1])], V)
 add("index_mask", lambda x: x[torch.tensor([True, False])], X)
+MASK, NUMBERS = torch.tensor([True, False, True, True, False, True]), torch.tensor([3, 1, 3, 0, 6])
+add("masked_select", lambda x: torch.masked_select(x, MASK), X)
+add("masked_select_wide", lambda x: torch.masked_select(x[:, :1], torch.tensor([[True, True], [False, True]])), X)
+add("masked_select_none", lambda x: torch.masked_select(x, torch.tensor(False)), X)
+add("bincount", lambda x: x[0, 0] + torch.bincount(NUMBERS), X)
+add("bincount_weights", lambda x: torch.bincount(NUMBERS, x[0, :5], 9), X)
+add("bincount_int_weights", lambda i: torch.bincount(NUMBERS, i.flatten()[:5]), I)
 add("one_hot", lambda i: F.one_hot(i, 6), I)
 add("index_put", lambda x: torch.index_put(x, (torch.tensor([1]), torch.tensor([2])), torch.tensor(5.0)), X)
 add("index_put_mask", lambda x: torch.index_put(x, (x > 0,), torch.tensor(5.0)), X)
@@ -474,8 +493,9 @@ def main():
                     said = None
                     for a, b in zip(got, want):
                         b = b.numpy()
-                        off = np.abs(a.astype(float) - b.astype(float)).max() if a.shape == b.shape else np.inf
-                        if a.dtype != b.dtype or not off <= 1e-4 * max(1, np.abs(b.astype(float)).max()):
+                        gap = np.abs(a.astype(float) - b.astype(float)) if a.shape == b.shape else np.inf
+                        off = np.max(gap, initial=0)
+                        if a.dtype != b.dtype or not off <= 1e-4 * np.max(np.abs(b.astype(float)), initial=1):
                             said = f"{a.dtype}{a.shape} where {b.dtype}{b.shape}, error {off:.2g}"
                     if len(got) != len(want):
                         said = f"{len(got)} results where {len(want)} are"

@@ -226,33 +226,6 @@ START_TEST(a_second_run_begins_anew)
 }
 END_TEST
 
-/* x is 1, 2 .. 12. */
-static const struct {
-	const char *code;
-	float want[4];
-} histograms[] = {
-	{ FORWARD("    return torch.histc(x, 4, 2, 8)\n"), { 2, 1, 2, 2 } },
-	{ FORWARD("    return torch.histc(x, 4)\n"), { 3, 3, 3, 3 } },
-	{ FORWARD("    return torch.histc(torch.zeros_like(x), 4)\n"), { 0, 0, 12, 0 } },
-};
-
-START_TEST(histograms_count)
-{
-	Arena *a = arena_new();
-	Err err = { 0 };
-	float x[12];
-	for (int k = 0; k < 12; k++)
-		x[k] = (float)k + 1;
-	Dag *d = load_code(a, histograms[_i].code, &err);
-	ck_assert_msg(d != NULL, "%s\n%s", err.text, err.items);
-	void **out = evaluate(a, d, (const void *const[]){ x }, &err);
-	ck_assert_msg(out != NULL, "%s", err.text);
-	for (int k = 0; k < 4; k++)
-		ck_assert_float_eq(((float *)out[0])[k], histograms[_i].want[k]);
-	arena_free(a);
-}
-END_TEST
-
 /* ---- exported programs: nodes in JSON */
 
 static const struct {
@@ -578,7 +551,6 @@ int main(void)
 	tcase_add_test(tc, a_dimension_of_one_has_any_stride);
 	tcase_add_test(tc, dimensions_of_one_have_an_order);
 	tcase_add_test(tc, a_second_run_begins_anew);
-	tcase_add_loop_test(tc, histograms_count, 0, LEN(histograms));
 	tcase_add_loop_test(tc, programs_become_dags, 0, LEN(programs));
 	tcase_add_loop_test(tc, dimensions_follow_their_expressions, 0, LEN(dims));
 	tcase_add_test(tc, other_orders_and_schemas_are_refused);

@@ -80,6 +80,24 @@ static const struct {
 			"    p = ops.quantized.conv2d_prepack(w, None, [1, 2], [0, 1], [1, 1], 1)\n"
 			"    v = torch.view(q, [1, 1, 2, 6])\n    return torch.dequantize(ops.quantized.conv2d(v, p, 1., 0))\n"),
 		78, NULL },
+	/* transposed: each of six is spread over two, the row of pads goes */
+	{ FORWARD(
+		  Q "    w = torch.quantize_per_tensor(torch.ones([1, 1, 1, 2]), 0.25, 0, 12)\n"
+			"    p = ops.quantized.conv_transpose2d_prepack(w, torch.ones([1]), [2, 1], [0, 1], [1, 0], [1, 1], 1)\n"
+			"    v = torch.view(q, [1, 1, 2, 6])\n"
+			"    return torch.dequantize(ops.quantized.conv_transpose2d(v, p, 1., 0))\n"),
+		2 * 78 - 1 - 6 - 7 - 12 + 4 * 5, NULL },
+	{ FORWARD(
+		  Q "    s = torch.tensor([0.5, 1.])\n"
+			"    w = torch.quantize_per_channel(torch.ones([1, 2, 2]), s, torch.tensor([0, 1]), 1, 12)\n"
+			"    p = ops.quantized.conv_transpose1d_prepack(w, None, [1], [0], [0], [1], 1)\n"
+			"    return ops.quantized.conv_transpose1d(torch.view(q, [2, 1, 6]), p, 1., 0)\n"),
+		0, "hold no quantised weight" },
+	{ FORWARD(
+		  Q "    w = torch.quantize_per_channel(torch.ones([1, 2, 2]), torch.tensor([0.5]), torch.tensor([0]), 0, 12)\n"
+			"    p = ops.quantized.conv_transpose1d_prepack(w, None, [1], [0], [0], [1], 1)\n"
+			"    return ops.quantized.conv_transpose1d(torch.view(q, [2, 1, 6]), p, 1., 0)\n"),
+		0, "where a transposed convolution has one for all" },
 	{ FORWARD("    w = torch.quantize_per_tensor(torch.ones([2, 6]), 0.25, 0, 12)\n"
 			  "    y = ops.quantized.linear_dynamic(torch.mul(torch.ones([2, 6]), 2.), "
 			  "ops.quantized.linear_prepack(w, None))\n    return torch.add(y, torch.mul(torch.sum(x), 0))\n"),

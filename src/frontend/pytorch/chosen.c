@@ -144,7 +144,7 @@ static bool treats_rows(Aten *n, const AtenRow *list, const Read *r, const AtenI
 	const AtenRow *row = n->row;
 	int rank = r->shape.rank;
 	call->keeps = true;
-	if (is_one(row, " glu new_zeros new_ones new_empty new_full equal isclose repeat expand expand_as "))
+	if (is_one(row, " glu new_zeros new_ones new_empty new_full equal isclose isin repeat expand expand_as "))
 		return false;
 	if (list == torch_unary_rows || list == torch_binary_rows || list == torch_logic_rows || list == torch_fill_rows)
 		return aligned(n->v, r, in);

@@ -176,6 +176,54 @@ static void import_linspace(Aten *n)
 	counted(n, start, steps > 1 ? (end - start) / (double)(steps - 1) : 0, steps, aten_type(n, "dtype", F32));
 }
 
+/* ---- windows of signals */
+
+enum { HANN, HAMMING, BLACKMAN, BARTLETT, KAISER };
+
+/* The modified Bessel function of order 0, by its series. */
+static double bessel(double x)
+{
+	double sum = 1, term = 1;
+	for (int k = 1; term > sum * 1e-17 && k < 1000; k++) {
+		term *= x / (2 * k) * (x / (2 * k));
+		sum += term;
+	}
+	return sum;
+}
+
+/* Element i of a window; `last`: the place of the element that is equal to the first one. */
+static double window_at(Aten *n, double i, double last, double beta)
+{
+	double pi = 3.14159265358979323846, turn = 2 * pi * i / last, far = 2 * i / last - 1;
+	switch (n->row->op) {
+	case HANN: return 0.5 - 0.5 * cos(turn);
+	case HAMMING: return aten_float(n, "alpha") - beta * cos(turn);
+	case BLACKMAN: return 0.42 - 0.5 * cos(turn) + 0.08 * cos(2 * turn);
+	case BARTLETT: return 1 - fabs(far);
+	default: return bessel(beta * sqrt(fmax(1 - far * far, 0))) / bessel(beta);
+	}
+}
+
+/* A periodic window of n elements is one of n + 1 without its end. */
+static void import_signal_window(Aten *n)
+{
+	Visit *v = n->v;
+	int64_t size = aten_int(n, "window_length");
+	double last = (double)size - (aten_flag(n, "periodic") ? 0 : 1), beta = aten_float(n, "beta");
+	DType t = aten_type(n, "dtype", F32);
+	aten_float(n, "alpha");
+	if (node_ok(v) && (size < 0 || size > MOST_FILLED || !dtype_is_float(t)))
+		node_fail(v, ERR_UNSUPPORTED, "it makes a window of %lld elements, or one of integers", (long long)size);
+	if (node_ok(v) && n->row->op == KAISER && !(fabs(beta) <= 700))
+		node_fail(v, ERR_INPUT, "its beta of %g is out of range", beta);
+	if (!node_ok(v) || !torch_spend(v, size))
+		return;
+	void *data = arena_alloc(v->im->arena, (size_t)dtype_bytes(t, size) + 8);
+	for (int64_t i = 0; i < size; i++)
+		element_set(t, data, i, size == 1 ? 1 : window_at(n, (double)i, last, beta));
+	aten_set(n, node_const(v, t, shape_of(1, &size), data));
+}
+
 /* ---- matrices of zeros and ones */
 
 /* Constant [rows,columns]: true where column - row is within low .. high. */
@@ -278,6 +326,7 @@ static void import_cast(Aten *n)
 }
 
 #define MADE " dtype:i? layout:_? device:_? pin_memory:_? requires_grad:_?"
+#define WINDOW "window_length:i periodic:b=True"
 #define LIKE MADE " memory_format:_?"
 
 const AtenRow torch_fill_rows[] = {
@@ -304,6 +353,11 @@ const AtenRow torch_fill_rows[] = {
 	{ "arange.start", "start:n end:n" MADE, import_arange, 0 },
 	{ "arange.start_step", "start:n end:n step:n=1" MADE, import_arange, 0 },
 	{ "linspace", "start:n end:n steps:i=100" MADE, import_linspace, 0 },
+	{ "hann_window", WINDOW MADE, import_signal_window, HANN },
+	{ "hamming_window", WINDOW " alpha:f=0.54 beta:f=0.46" MADE, import_signal_window, HAMMING },
+	{ "blackman_window", WINDOW MADE, import_signal_window, BLACKMAN },
+	{ "bartlett_window", WINDOW MADE, import_signal_window, BARTLETT },
+	{ "kaiser_window", WINDOW " beta:f=12" MADE, import_signal_window, KAISER },
 	{ "tril!", "self:T diagonal:i=0", import_tril, 0 },
 	{ "triu!", "self:T diagonal:i=0", import_tril, 1 },
 	{ "eye", "n:i" MADE, import_eye, 0 },

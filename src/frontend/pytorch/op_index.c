@@ -1,4 +1,4 @@
-/* Rows that read elements at computed places. */
+/* Rows that read elements at computed places, and one that counts numbers. */
 #include "frontend/pytorch/aten.h"
 
 #include "op/element.h"
@@ -180,12 +180,12 @@ static bool read_places(Aten *n, const char *name, int rank, Places *p)
 	return node_ok(n->v);
 }
 
-/* The shape to which all indices broadcast. */
-static Shape broadcast_of(Aten *n, const Places *p)
+/* The shape to which all of some tensors broadcast. */
+static Shape broadcast_of(Aten *n, Item *const *of, int count)
 {
 	Shape s = { .rank = 0 };
-	for (int k = 0; k < p->count; k++) {
-		Shape t = p->at[k]->shape;
+	for (int k = 0; k < count; k++) {
+		Shape t = of[k]->shape;
 		for (; s.rank < t.rank; s.rank++) {
 			memmove(&s.dim[1], s.dim, sizeof *s.dim * (size_t)(DAG_MAX_RANK - 1));
 			s.dim[0] = 1;
@@ -193,7 +193,7 @@ static Shape broadcast_of(Aten *n, const Places *p)
 		for (int i = 0; i < t.rank; i++) {
 			int64_t *d = &s.dim[s.rank - t.rank + i];
 			if (t.dim[i] != 1 && *d != 1 && *d != t.dim[i])
-				node_fail(n->v, ERR_TYPE, "its indices do not broadcast to each other");
+				node_fail(n->v, ERR_TYPE, "the shapes of its tensors do not broadcast to each other");
 			*d = t.dim[i] != 1 ? t.dim[i] : *d;
 		}
 	}
@@ -243,7 +243,7 @@ static void import_index(Aten *n)
 		aten_set(n, gathered(v, OP_gather, x, placed(v, p.at[0], s.dim[p.axis[0]]), p.axis[0]));
 		return;
 	}
-	Shape to = broadcast_of(n, &p);
+	Shape to = broadcast_of(n, p.at, p.count);
 	int64_t perm[DAG_MAX_RANK], back[DAG_MAX_RANK];
 	int at = tuples(n, &p, s, to, perm);
 	if (!node_ok(v))
@@ -281,7 +281,7 @@ static void import_index_put(Aten *n)
 	}
 	if (!read_places(n, "indices", self->shape.rank, &p))
 		return;
-	Shape to = broadcast_of(n, &p), wide = to;
+	Shape to = broadcast_of(n, p.at, p.count), wide = to;
 	int64_t perm[DAG_MAX_RANK], back[DAG_MAX_RANK];
 	int at = tuples(n, &p, self->shape, to, perm);
 	if (node_ok(v) && !adjacent(&p) && p.axis[0] != 0)
@@ -322,6 +322,68 @@ static void import_nonzero(Aten *n)
 		aten_set(n, node_concat(n->v, part, p.count, 1));
 }
 
+/* The elements, in a row, at which a mask that is known is true. */
+static void import_masked_select(Aten *n)
+{
+	Visit *v = n->v;
+	Item *both[] = { aten_item(n, "self"), aten_item(n, "mask") };
+	Shape s = broadcast_of(n, both, 2);
+	int64_t all = shape_product(&s, 0, s.rank), many = 0;
+	if (node_ok(v) && both[1]->type.kind != DT_BOOL)
+		node_fail(v, ERR_TYPE, "its mask is no tensor of bools");
+	if (!node_ok(v) || !torch_spend(v, all))
+		return;
+	Item *mask = node_new_item(v, node_expand(v, node_item_value(v, both[1]), s));
+	if (!node_ok(v) || !node_know(v, mask, "its mask"))
+		return;
+	int64_t *at = arena_array(v->im->arena, int64_t, all + 1);
+	for (int64_t i = 0; i < all; i++)
+		if (element_get_int(BOOL, mask->data, i) != 0)
+			at[many++] = i;
+	int x = node_view(v, node_expand(v, node_item_value(v, both[0]), s), 1, &all);
+	aten_set(n, gathered(v, OP_gather, x, node_const(v, I64, shape_of(1, &many), at), 0));
+}
+
+/* How often each number is among others that are known, or the sum of their weights. */
+static void import_bincount(Aten *n)
+{
+	Visit *v = n->v;
+	Item *it = index_item(n, aten_tensor(n, "self"));
+	int64_t size = aten_int(n, "minlength"), many = shape_elements(it->shape);
+	if (node_ok(v) && (it->shape.rank != 1 || size < 0))
+		node_fail(v, ERR_TYPE, "its input has %d dimensions where 1 is needed, or its minlength is negative",
+			it->shape.rank);
+	if (!node_ok(v) || !node_know(v, it, "its input"))
+		return;
+	int64_t *number = arena_array(v->im->arena, int64_t, many + 1);
+	for (int64_t i = 0; i < many && node_ok(v); i++) {
+		number[i] = element_get_int(it->type, it->data, i);
+		if (number[i] < 0 || number[i] >= NODE_COUNTED)
+			node_fail(v, ERR_INPUT, "its input holds %lld, which is not between 0 and %d", (long long)number[i],
+				NODE_COUNTED - 1);
+		else if (number[i] >= size)
+			size = number[i] + 1;
+	}
+	int w = aten_value(n, "weights");
+	if (node_ok(v) && w != DAG_NONE && !shape_eq(node_val(v, w)->shape, it->shape))
+		node_fail(v, ERR_TYPE, "its weights are not as many as the numbers of its input");
+	if (!node_ok(v) || !torch_spend(v, size))
+		return;
+	if (w == DAG_NONE) {
+		int64_t *count = arena_array(v->im->arena, int64_t, size + 1);
+		memset(count, 0, sizeof *count * (size_t)size);
+		for (int64_t i = 0; i < many; i++)
+			count[number[i]]++;
+		aten_set(n, node_const(v, I64, shape_of(1, &size), count));
+		return;
+	}
+	DType t = dtype_eq(node_val(v, w)->type, F32) ? F32 : F64;
+	int in[] = { node_expand(v, node_number(v, t, 0), shape_of(1, &size)), node_const(v, I64, it->shape, number),
+		node_cast(v, w, t) };
+	Attr attr[] = { attr_int("axis", 0), attr_text("reduction", "add") };
+	aten_set(n, node_call(v, OP_scatter_elements, in, 3, attr, 2));
+}
+
 static void import_one_hot(Aten *n)
 {
 	Item *at = index_item(n, aten_tensor(n, "self"));
@@ -349,6 +411,8 @@ const AtenRow torch_index_rows[] = {
 	{ "nonzero", "self:T", import_nonzero, 0 },
 	{ "argwhere", "self:T", import_nonzero, 0 },
 	{ "nonzero_numpy", "self:T", import_nonzero, 1 },
+	{ "masked_select", "self:T mask:T", import_masked_select, 0 },
+	{ "bincount", "self:T weights:T? minlength:i=0", import_bincount, 0 },
 	{ "one_hot", "self:T num_classes:i=-1", import_one_hot, 0 },
 	{ NULL, NULL, NULL, 0 },
 };

@@ -1,4 +1,5 @@
 /* Rows of comparisons, of logic and bits, and of choices by a condition. */
+#include "frontend/node/compose.h"
 #include "frontend/pytorch/aten.h"
 
 #include <math.h>
@@ -156,6 +157,35 @@ static void import_equal(Aten *n)
 	aten_set(n, node_cast(n->v, node_call(n->v, OP_reduce_min, &same, 1, &attr, 1), BOOL));
 }
 
+enum { IN_TENSOR, NUMBER_IN, IN_NUMBER };
+
+/* Which elements are among others: each is compared with all of these. */
+static void import_isin(Aten *n)
+{
+	Visit *v = n->v;
+	TorchValue in[] = { aten_any(n, n->row->op == NUMBER_IN ? "element" : "elements"),
+		aten_any(n, n->row->op == IN_NUMBER ? "test_element" : "test_elements") };
+	DType t = aten_promote(n, in, 2);
+	int x = aten_as(n, in[0], t), among = aten_as(n, in[1], t);
+	Shape s = node_val(v, x)->shape, m = node_val(v, among)->shape;
+	int64_t many = shape_product(&s, 0, s.rank), others = shape_product(&m, 0, m.rank), last = 1;
+	bool other = aten_flag(n, "invert");
+	if (node_ok(v) && many > 0 && others > NODE_COUNTED / many)
+		node_fail(v, ERR_UNSUPPORTED, "it compares %lld elements with %lld; it takes %d pairs at most", (long long)many,
+			(long long)others, NODE_COUNTED);
+	if (!node_ok(v))
+		return;
+	if (others == 0) {
+		aten_set(n, node_expand(v, node_number(v, BOOL, other), s));
+		return;
+	}
+	int same = node_call2(v, OP_equal, node_view(v, x, 2, (int64_t[]){ many, 1 }), node_view(v, among, 1, &others));
+	Attr over[] = { attr_ints("axes", &last, 1), attr_int("keep", 0) };
+	same = node_cast(v, same, I32);
+	int y = node_reshape(v, node_cast(v, node_call(v, OP_reduce_max, &same, 1, over, 2), BOOL), s);
+	aten_set(n, other ? node_call1(v, OP_bit_not, y) : y);
+}
+
 const AtenRow torch_logic_rows[] = {
 	{ "eq!", "self:T other:*", compare, EQ },
 	{ "ne!", "self:T other:*", compare, NE },
@@ -190,6 +220,9 @@ const AtenRow torch_logic_rows[] = {
 	{ "isposinf", "self:T", test, POSITIVE },
 	{ "isneginf", "self:T", test, NEGATIVE },
 	{ "isfinite", "self:T", import_isfinite, 0 },
+	{ "isin", "elements:T test_elements:T assume_unique:_=False invert:b=False", import_isin, IN_TENSOR },
+	{ "isin.Scalar_Tensor", "element:n test_elements:T assume_unique:_=False invert:b=False", import_isin, NUMBER_IN },
+	{ "isin.Tensor_Scalar", "elements:T test_element:n assume_unique:_=False invert:b=False", import_isin, IN_NUMBER },
 	{ "where.self", "condition:T self:* other:*", import_where, 0 },
 	{ "masked_fill!", "self:T mask:T value:*", import_masked_fill, 0 },
 	{ NULL, NULL, NULL, 0 },

@@ -259,7 +259,8 @@ static void import_through(Aten *n)
 
 /* ---- weights: objects with what a product needs */
 
-static const char *const packed_names[] = { "weight", "bias", "stride", "padding", "dilation", "groups" };
+static const char *const packed_names[] = { "weight", "bias", "stride", "padding", "dilation", "groups",
+	"output_padding" };
 
 static void import_prepack(Aten *n)
 {
@@ -347,32 +348,42 @@ static void give_scaled(
 	give_codes(n, node_cast(v, node_with_number(v, OP_add, y, (double)q->zero), type), q);
 }
 
+/* `spatial` numbers of packed weights. */
+static void packed_numbers(Aten *n, const char *name, int spatial, int64_t least, int64_t *out)
+{
+	Visit *v = n->v;
+	TorchValue p = part(n, name);
+	if (p.kind != TORCH_LIST || p.list->n != (size_t)spatial)
+		node_fail(v, ERR_INPUT, "its packed weights have no proper %s", name);
+	for (int i = 0; i < spatial && node_ok(v); i++)
+		if (!torch_to_int(v, p.list->at[i], &out[i]) || out[i] < least || out[i] > INT32_MAX)
+			node_fail(v, ERR_INPUT, "its packed weights have no proper %s", name);
+}
+
 static void import_conv(Aten *n)
 {
-	static const char *const names[] = { "stride", "padding", "dilation" };
 	Visit *v = n->v;
+	bool transposed = n->row->op / 10 % 10 != 0;
 	TorchTensor *x = quantised(n, "qx"), *w = packed_weight(n);
 	TorchQuant q = read_quant(n, "scale", "zero_point", NULL);
+	if (node_ok(v) && transposed && torch_quant(w)->scales != NULL)
+		node_fail(v, ERR_UNSUPPORTED, "its weight has several scales where a transposed convolution has one for all");
 	if (!node_ok(v))
 		return;
 	int a = centred(v, x, I32), b = centred(v, w, I32);
 	Shape s = node_val(v, a)->shape, t = node_val(v, b)->shape;
-	int spatial = n->row->op % 100;
+	int spatial = n->row->op % 10;
 	if (node_ok(v) && (s.rank != t.rank || s.rank != spatial + 2))
 		node_fail(v, ERR_TYPE, "its input has %d dimensions and its weight %d", s.rank, t.rank);
 	if (!node_ok(v))
 		return;
 	Windows win = windows_over(v, &s);
-	int64_t groups = 1;
-	for (int k = 0; k < 3 && node_ok(v); k++) {
-		TorchValue p = part(n, names[k]);
-		int64_t *to = k == 0 ? win.stride : k == 1 ? win.pads : win.dilation;
-		if (p.kind != TORCH_LIST || p.list->n != (size_t)spatial)
-			node_fail(v, ERR_INPUT, "its packed weights have no proper %s", names[k]);
-		for (int i = 0; i < spatial && node_ok(v); i++)
-			if (!torch_to_int(v, p.list->at[i], &to[i]) || to[i] < (k != 1) || to[i] > INT32_MAX)
-				node_fail(v, ERR_INPUT, "its packed weights have no proper %s", names[k]);
-	}
+	int64_t groups = 1, extend[MOST_SPATIAL] = { 0 };
+	packed_numbers(n, "stride", spatial, 1, win.stride);
+	packed_numbers(n, "padding", spatial, 0, win.pads);
+	packed_numbers(n, "dilation", spatial, 1, win.dilation);
+	if (transposed)
+		packed_numbers(n, "output_padding", spatial, 0, extend);
 	if (!torch_to_int(v, part(n, "groups"), &groups) && node_ok(v))
 		node_fail(v, ERR_INPUT, "its packed weights have no groups");
 	if (!node_ok(v))
@@ -380,7 +391,9 @@ static void import_conv(Aten *n)
 	memcpy(&win.pads[spatial], win.pads, sizeof *win.pads * (size_t)spatial);
 	for (int k = 0; k < spatial; k++)
 		win.kernel[k] = t.dim[2 + k];
-	give_scaled(n, node_conv(v, a, b, DAG_NONE, &win, groups), w, torch_quant(x), &q, 1, torch_item(v, x)->type);
+	int acc = transposed ? node_conv_transpose(v, a, b, DAG_NONE, &win, extend, groups)
+	                     : node_conv(v, a, b, DAG_NONE, &win, groups);
+	give_scaled(n, acc, w, torch_quant(x), &q, 1, torch_item(v, x)->type);
 }
 
 /* x w^T of integers, x[..,K] and w[N,K]. */
@@ -498,6 +511,7 @@ static void import_choose(Aten *n)
 #define OUT " scale:* zero_point:*"
 #define CONV "qx:T packed:*" OUT
 #define PREPACK "weight:T bias:T? stride:A padding:A dilation:A groups:i"
+#define TURNED "weight:T bias:T? stride:A padding:A output_padding:A dilation:A groups:i"
 #define CODES "input:T scale:* zero_point:* quant_min:i quant_max:i dtype:i"
 #define NUMBERS "input:T scale:* zero_point:* quant_min:_ quant_max:_ dtype:_"
 #define CHANNELS(s, rest) "input:T scale" s ":* zero_point" s ":*? axis:i quant_min:" rest " quant_max:" rest
@@ -533,6 +547,9 @@ const AtenRow torch_quant_rows[] = {
 	{ "quantized::conv1d_prepack", PREPACK, import_prepack, 6 },
 	{ "quantized::conv2d_prepack", PREPACK, import_prepack, 6 },
 	{ "quantized::conv3d_prepack", PREPACK, import_prepack, 6 },
+	{ "quantized::conv_transpose1d_prepack", TURNED, import_prepack, 7 },
+	{ "quantized::conv_transpose2d_prepack", TURNED, import_prepack, 7 },
+	{ "quantized::conv_transpose3d_prepack", TURNED, import_prepack, 7 },
 	{ "quantized::linear_prepack", "weight:T bias:T?", import_prepack, 2 },
 	{ "quantized::conv2d_unpack", "packed:*", import_unpack, 0 },
 	{ "quantized::linear_unpack", "packed:*", import_unpack, 0 },
@@ -542,6 +559,9 @@ const AtenRow torch_quant_rows[] = {
 	{ "quantized::conv1d_relu", CONV, import_conv, 101 },
 	{ "quantized::conv2d_relu", CONV, import_conv, 102 },
 	{ "quantized::conv3d_relu", CONV, import_conv, 103 },
+	{ "quantized::conv_transpose1d", CONV, import_conv, 11 },
+	{ "quantized::conv_transpose2d", CONV, import_conv, 12 },
+	{ "quantized::conv_transpose3d", CONV, import_conv, 13 },
 	{ "quantized::linear", CONV, import_linear, 0 },
 	{ "quantized::linear_relu", CONV, import_linear, 100 },
 	{ "quantized::linear_dynamic", "x:T packed:* reduce_range:b=False", import_linear_dynamic, 0 },
