@@ -164,6 +164,7 @@ static bool train(DlcDatabase *d, DlcDatabase *const *more, int nmore, const cha
 	LearnAsk ask = { .set = { db, nmore + 1 }, .kind = kind, .epoch = CODEGEN_EPOCH, .rows = rows_path(d, kind, a) };
 	if (target_resolve(&here, target_kind_name(kind), 1, NULL, 0, NULL) && compile_core(&here, ask.set, false, NULL))
 		ask.here = &here;
+	ask.threads = ask.here != NULL ? here.cpus : 1;
 	const char *path = learned_path(a, d->path, db_is_folder(d->path), kind);
 	if (!learn_gather(&ask, &set, a, err))
 		return false;

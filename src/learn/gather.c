@@ -5,13 +5,17 @@
  */
 #include "learn/gather.h"
 
+#include "base/guard.h"
 #include "base/map.h"
 #include "cost_model/roof.h"
 #include "db/look.h"
 #include "learn/row_cache.h"
+#include "schedule/drafts.h"
 #include "schedule/space.h"
 
 #include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +28,21 @@ typedef struct Point {
 	VEC(double) ns;
 	double weight; /* of its best run */
 } Point;
+
+/* A Task on a target whose records were read, in an arena of its own. */
+typedef struct Pending {
+	Arena *arena;
+	DbTask of;
+	Target target;
+	const Task *task; /* NULL: this version cannot read it */
+	Map points;       /* by trace */
+	const Point *point;
+	size_t n;
+	CachedRow *row;         /* of each point */
+	const CachedRow **known; /* what the cache says of it; NULL: nothing */
+	bool *made;              /* the row is not the cache's */
+	const char *standard;    /* trace of the template's default; NULL: there is none */
+} Pending;
 
 typedef struct Gather {
 	Arena *arena, *scratch; /* scratch: of one Task */
@@ -44,10 +63,10 @@ typedef struct Gather {
 	VEC(int) number;
 	int64_t refused;
 	RowCache *cache;
-	const char *target_text; /* of the Task's target, with all that describes it */
-	bool stale;              /* a row of the cache was another one: all are */
+	bool stale; /* a row of the cache was another one: all are */
 	Map points; /* of the Task: by trace */
 	VEC(Point) point;
+	VEC(Pending) pending; /* all Tasks, in the order in which they were read */
 	Err *err;
 } Gather;
 
@@ -144,85 +163,169 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static void replay(const Task *task, const Target *target, const char *trace, CachedRow *out)
+/* ---- replays ---- */
+
+/* Threads take one Task after the other. */
+typedef struct Replays {
+	Pending *at;
+	size_t n;
+	atomic_size_t next;
+	atomic_bool no_memory;
+} Replays;
+
+typedef struct Making {
+	Pending *of;
+	const size_t *point; /* of each draft */
+} Making;
+
+static void take_draft(void *arg, int i, Arena *a, const KernelSet *ks)
 {
-	Arena *a = arena_new();
-	Trace *t = trace_parse(a, "record", trace, strlen(trace), NULL);
-	const KernelSet *ks = t != NULL ? schedule_draft(ir_new(a), task, target, t, NULL) : NULL;
-	out->estimate = ks != NULL ? predictor_row(ks, task, target, out->row) : ROW_REFUSED;
+	const Making *m = arg;
+	CachedRow *row = &m->of->row[m->point[i]];
+	if (ks != NULL)
+		row->estimate = predictor_row(ks, m->of->task, &m->of->target, row->row);
 	arena_free(a);
 }
 
-/* The row of a schedule: as the cache has it, or by a replay. */
-static void row_of(Gather *g, const Task *task, const Target *target, const char *trace, CachedRow *out)
+/* Schedules of a Task begin alike, so they are drafted together. */
+static void replay(Pending *p)
 {
-	*out = (CachedRow){ .key = row_cache_key(task->id, g->target_text, trace) };
-	const CachedRow *known = row_cache_find(g->cache, out->key);
-	if (known != NULL && !row_cache_doubts(g->cache)) {
-		*out = *known;
-		return;
+	Arena *a = arena_new();
+	DraftJob *job = arena_array(a, DraftJob, p->n + 1);
+	size_t *point = arena_array(a, size_t, p->n + 1);
+	int n = 0;
+	for (size_t i = 0; i < p->n; i++) {
+		const char *text = p->point[i].trace;
+		const Trace *t = p->made[i] ? trace_parse(a, "record", text, strlen(text), NULL) : NULL;
+		if (t == NULL)
+			continue;
+		Text printed = { .arena = a };
+		trace_print(&printed, t);
+		job[n] = (DraftJob){ t, text_str(&printed) };
+		point[n++] = i;
 	}
-	replay(task, target, trace, out);
+	Making m = { p, point };
+	if (n > 0)
+		drafts_each(drafts_new(a, p->task, &p->target), job, n, take_draft, &m);
+	Text text = { .arena = p->arena };
+	Space *space = space_new(a, p->task, &p->target, NULL);
+	Trace *first = space != NULL ? space_trace(space, &space->first, a, NULL) : NULL;
+	if (first != NULL)
+		trace_print(&text, first);
+	p->standard = first != NULL ? text_str(&text) : NULL;
+	arena_free(a);
+}
+
+static void *replay_some(void *arg)
+{
+	Replays *r = arg;
+	Guard g; /* of this thread */
+	if (GUARD_ENTER(&g)) {
+		atomic_store(&r->no_memory, true);
+		return NULL;
+	}
+	for (size_t i; (i = atomic_fetch_add(&r->next, 1)) < r->n && !atomic_load(&r->no_memory);)
+		if (r->at[i].task != NULL)
+			replay(&r->at[i]);
+	guard_leave(&g);
+	return NULL;
+}
+
+static void replay_all(Gather *g)
+{
+	enum { THREADS = 64 };
+	pthread_t thread[THREADS];
+	Replays r = { .at = g->pending.at, .n = g->pending.n };
+	int n = g->ask->threads < THREADS ? g->ask->threads : THREADS, started = 0;
+	while (started < n - 1 && (size_t)started + 1 < r.n && pthread_create(&thread[started], NULL, replay_some, &r) == 0)
+		started++;
+	replay_some(&r);
+	for (int i = 0; i < started; i++)
+		pthread_join(thread[i], NULL);
+	if (atomic_load(&r.no_memory))
+		guard_out_of_memory();
+}
+
+/* What the cache has of the points; the others are to be made, and some of these again, to be compared. */
+static void recall(Gather *g, Pending *p, const char *target_text)
+{
+	p->row = arena_array(p->arena, CachedRow, p->n + 1);
+	p->known = arena_array(p->arena, const CachedRow *, p->n + 1);
+	p->made = arena_array(p->arena, bool, p->n + 1);
+	for (size_t i = 0; i < p->n; i++) {
+		Hash key = row_cache_key(p->of.workload, target_text, p->point[i].trace);
+		p->known[i] = row_cache_find(g->cache, key);
+		p->made[i] = p->known[i] == NULL || row_cache_doubts(g->cache);
+		p->row[i] = p->made[i] ? (CachedRow){ .key = key, .estimate = ROW_REFUSED } : *p->known[i];
+	}
+}
+
+/* ---- rows ---- */
+
+static void remember(Gather *g, const CachedRow *row, const CachedRow *known)
+{
 	if (known == NULL)
-		row_cache_add(g->cache, out);
+		row_cache_add(g->cache, row);
 	else
-		g->stale |= known->estimate != out->estimate || memcmp(known->row, out->row, sizeof out->row) != 0;
+		g->stale |= known->estimate != row->estimate || memcmp(known->row, row->row, sizeof row->row) != 0;
 }
 
 /* False: the schedule is refused, or its time is no time. */
-static bool add_row(Gather *g, const Task *task, const Target *target, Point *p)
+static bool add_row(Gather *g, const Pending *p, size_t i)
 {
-	CachedRow x;
-	row_of(g, task, target, p->trace, &x);
-	qsort(p->ns.at, p->ns.n, sizeof *p->ns.at, by_value);
-	double ns = p->ns.at[p->ns.n / 2];
-	if (x.estimate == ROW_REFUSED || ns < (double)roof_floor_ns(task, target))
+	const CachedRow *x = &p->row[i];
+	const Point *point = &p->point[i];
+	qsort(point->ns.at, point->ns.n, sizeof *point->ns.at, by_value);
+	double ns = point->ns.at[point->ns.n / 2];
+	if (x->estimate == ROW_REFUSED || ns < (double)roof_floor_ns(p->task, &p->target))
 		return false;
 	for (int k = 0; k < PREDICTORS; k++)
-		vec_push(g->arena, &g->row, x.row[k]);
+		vec_push(g->arena, &g->row, x->row[k]);
 	vec_push(g->arena, &g->ns, ns);
-	vec_push(g->arena, &g->estimate, x.estimate);
-	vec_push(g->arena, &g->weight, p->weight);
+	vec_push(g->arena, &g->estimate, x->estimate);
+	vec_push(g->arena, &g->weight, point->weight);
 	vec_push(g->arena, &g->number, (int)g->task.n);
 	return true;
 }
 
-/* The number of the point that is the template's default; -1: there is none. */
-static int64_t standard_point(Gather *g, const Task *task, const Target *target)
+static void add_task(Gather *g, const Pending *p)
 {
-	Text text = { .arena = g->scratch };
-	Space *space = space_new(g->scratch, task, target, NULL);
-	Trace *first = space != NULL ? space_trace(space, &space->first, g->scratch, NULL) : NULL;
-	if (first == NULL)
-		return -1;
-	trace_print(&text, first);
-	const MapEntry *e = map_find_text(&g->points, text_str(&text));
-	return e != NULL ? e->num : -1;
-}
-
-static void add_task(Gather *g, const DbTask *t, const Target *target)
-{
-	const char *dag;
-	const Record *r = db_record(g->db, t->workload, NULL, g->scratch, NULL);
-	const Task *task = r != NULL && json_str(r->json, "dag", &dag, NULL)
-		? task_parse(g->scratch, dag, strlen(dag), NULL) : NULL;
-	LearnTask x = { .workload = t->workload, .target = t->target, .first = (int)g->ns.n, .standard = -1,
+	const Target *target = &p->target;
+	LearnTask x = { .workload = p->of.workload, .target = p->of.target, .first = (int)g->ns.n, .standard = -1,
 		.arch = target->arch, .vector_bits = target->vector_bits, .parallel = target->threads > 1 };
-	int64_t standard = task != NULL ? standard_point(g, task, target) : -1;
-	for (size_t i = 0; i < g->point.n; i++)
-		if (task == NULL || !add_row(g, task, target, &g->point.at[i]))
+	const MapEntry *standard = p->standard != NULL ? map_find_text(&p->points, p->standard) : NULL;
+	for (size_t i = 0; i < p->n; i++) {
+		if (p->task != NULL && p->made[i])
+			remember(g, &p->row[i], p->known[i]);
+		if (p->task == NULL || !add_row(g, p, i))
 			g->refused++;
-		else if ((int64_t)i == standard)
+		else if (standard != NULL && (int64_t)i == standard->num)
 			x.standard = (int)g->ns.n - 1;
+	}
 	x.n = (int)g->ns.n - x.first;
 	if (x.n == 0)
 		return;
-	x.class = arena_printf(g->arena, "%.*s", (int)strcspn(task->label, " "), task->label);
+	x.class = arena_printf(g->arena, "%.*s", (int)strcspn(p->task->label, " "), p->task->label);
 	vec_push(g->arena, &g->task, x);
 	for (size_t i = 0; i < g->target.n; i++)
-		if (memcmp(&g->target.at[i], &t->target, sizeof t->target) == 0)
+		if (memcmp(&g->target.at[i], &p->of.target, sizeof p->of.target) == 0)
 			return;
-	vec_push(g->arena, &g->target, t->target);
+	vec_push(g->arena, &g->target, p->of.target);
+}
+
+/* The points of g->scratch, which is the Task's from now on. */
+static void keep_task(Gather *g, const DbTask *t, const Target *target)
+{
+	const char *dag;
+	const Record *r = db_record(g->db, t->workload, NULL, g->scratch, NULL);
+	Pending p = { .arena = g->scratch, .of = *t, .target = *target, .points = g->points, .point = g->point.at,
+		.n = g->point.n };
+	if (r != NULL && json_str(r->json, "dag", &dag, NULL))
+		p.task = task_parse(g->scratch, dag, strlen(dag), NULL);
+	if (p.task != NULL)
+		recall(g, &p, arena_printf(g->scratch, "%s %d", target_json(g->scratch, target), target->threads));
+	vec_push(g->arena, &g->pending, p);
+	g->scratch = NULL;
 }
 
 static bool take_task(const DbTask *t, void *arg)
@@ -242,14 +345,13 @@ static bool take_task(const DbTask *t, void *arg)
 	g->point.at = NULL;
 	bool good = true;
 	if (target_of(g, t->target, &target)) {
-		g->target_text = arena_printf(g->scratch, "%s %d", target_json(g->scratch, &target), target.threads);
 		for (int i = 0; good && i < g->ask->set.n; i++)
 			good = db_each_verified(g->ask->set.db[i], t->workload, t->target, take_run, g, g->err);
 		if (good && g->point.n > 0)
-			add_task(g, t, &target);
+			keep_task(g, t, &target);
 	}
 	arena_free(g->scratch);
-	return good && !g->stale;
+	return good;
 }
 
 static int by_id(const void *a, const void *b)
@@ -269,6 +371,11 @@ static bool gather(Gather *g)
 		g->db = g->ask->set.db[i];
 		if (!db_each_task(g->db, take_task, g, g->err) || g->err->code != ERR_NONE)
 			return false;
+	}
+	replay_all(g);
+	for (size_t i = 0; i < g->pending.n; i++) {
+		add_task(g, &g->pending.at[i]);
+		arena_free(g->pending.at[i].arena);
 	}
 	return true;
 }

@@ -36,6 +36,7 @@ typedef struct LearnAsk {
 	TargetKind kind;
 	const Target *here; /* this machine: what its targets are described by, with any number of threads; may be NULL */
 	int epoch;          /* of codegen */
+	int threads;        /* that replay schedules; below 2: only the caller's */
 	const char *rows;   /* the file that keeps rows (row_cache.h); NULL: none */
 } LearnAsk;
 
