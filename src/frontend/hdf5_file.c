@@ -48,7 +48,7 @@ enum { LEAST_MEMORY = 256 << 20, MEMORY_RATIO = 4, LEAST_CPU_S = 5, CPU_BYTES_PE
 int64_t hdf5_data_bytes(DType type, Shape shape, size_t file)
 {
 	int64_t n = shape_elements(shape), bytes = n < 0 ? -1 : dtype_bytes(type, n);
-	return bytes < 0 || (uint64_t)bytes / HDF5_MOST_RATIO > file ? -1 : bytes;
+	return bytes < 0 || !shape_is_bounded(shape) || (uint64_t)bytes / HDF5_MOST_RATIO > file ? -1 : bytes;
 }
 
 static void end_child(void *h)

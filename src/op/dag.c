@@ -7,6 +7,7 @@
 
 #include "op/layout.h"
 #include "op/names.h"
+#include "op/rules.h"
 #include "op/shape.h"
 
 #include <assert.h>
@@ -52,6 +53,16 @@ int64_t shape_elements(Shape s)
 		n = over ? 1 : n * s.dim[i]; /* a zero may still follow */
 	}
 	return over ? -1 : n;
+}
+
+bool shape_is_bounded(Shape s)
+{
+	for (int i = 0; i < s.rank; i++) {
+		if (s.dim[i] > LARGEST_DIM)
+			return false;
+		s.dim[i] = s.dim[i] == 0 ? 1 : s.dim[i];
+	}
+	return shape_elements(s) >= 0;
 }
 
 int64_t value_bytes(const Value *v)
@@ -280,7 +291,7 @@ static bool make_call(Dag *d, OpCall *c, const int *in, const Attr *attr, Value 
 		return false;
 	char s[160];
 	for (int i = 0; i < c->nout; i++)
-		if (value_bytes(&(*out)[i]) < 0) /* it overflows, or the shape is symbolic */
+		if (value_bytes(&(*out)[i]) < 0 || !shape_is_bounded((*out)[i].shape)) /* or the shape is symbolic */
 			return op_refuse(c, err, "a result of shape %s has too many elements", shape_str((*out)[i].shape, s));
 	return true;
 }

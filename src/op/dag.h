@@ -111,6 +111,8 @@ bool shape_eq(Shape a, Shape b);
 bool shape_eq_but_ones(Shape a, Shape b); /* they differ in dimensions of one element only, if at all */
 /* Product of the dimensions; -1 if it overflows 2^62. */
 int64_t shape_elements(Shape s);
+/* No dimension is above 2^40, and their product, as if those that are 0 were 1, not above 2^62. */
+bool shape_is_bounded(Shape s);
 int64_t value_bytes(const Value *v);           /* with the padding of its layout; -1 on overflow */
 const char *shape_str(Shape s, char out[160]); /* "1x3x224x224" */
 

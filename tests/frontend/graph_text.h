@@ -104,7 +104,7 @@ static inline TfTensor *gt_tensor(Arena *a, int64_t type, const char *shape, con
 		else if (type == 2)
 			vec_push(a, &t->double_val, x);
 		else if (type == 9)
-			vec_push(a, &t->int64_val, (int64_t)x);
+			vec_push(a, &t->int64_val, strtoll(numbers, NULL, 10));
 		else if (type == 10)
 			vec_push(a, &t->bool_val, (int64_t)x);
 		else

@@ -14,6 +14,12 @@
 													 "},\"inbound_nodes\":[{\"args\":[" args "],\"kwargs\":{}}]}", \
 		"[[\"x\",0,0]]", "[[\"y\",0,0]]")
 
+/* The same of an input of that shape. */
+#define OVER(shape, class, settings) \
+	GRAPH(INPUT(shape) ",{\"class_name\":\"" class "\",\"name\":\"y\",\"config\":{\"name\":\"y\"" settings \
+												   "},\"inbound_nodes\":[{\"args\":[" TENSOR "],\"kwargs\":{}}]}", \
+		"[[\"x\",0,0]]", "[[\"y\",0,0]]")
+
 #include "keras_functions.inc"
 
 START_TEST(functions_compute)
@@ -69,6 +75,24 @@ static const struct {
 	{ CALL("Multiply", "", TENSOR ",Infinite"), "not JSON" },
 	{ CALL("Multiply", "", TENSOR ",\"Infinity\""), "something else than tensors, numbers and arrays" },
 	{ CALL("FFT", "", TENSOR), "FFT" },
+	{ CALL("Diagonal", ",\"offset\":-9223372036854775808", TENSOR),
+		"its diagonal -9223372036854775808 has no elements" },
+	{ CALL("Diag", ",\"k\":-9223372036854775808", TENSOR), "its diagonal is -9223372036854775808" },
+	{ CALL("Vsplit", ",\"indices_or_sections\":[1,-9223372036854775808]", TENSOR), "its part 1 would end at" },
+	{ CALL("Split", ",\"num_or_size_splits\":[2,2,-1],\"axis\":1", TENSOR), "its number 2 does not fit dimension 1" },
+	{ CALL("Sum", ",\"axis\":[0,0]", TENSOR), "its axes name one twice" },
+	{ CALL("Median", ",\"axis\":[0,0,0,0,0,0,0,-2],\"keepdims\":false", TENSOR), "its axes name one twice" },
+	{ OVER("[2,1,1,17179869184]", "DepthToSpace", ",\"block_size\":2000000000"),
+		"its blocks have 2000000000 elements a side" },
+	{ OVER("[0,17179869184,2,4]", "DepthToSpace", ",\"block_size\":2"), "17179869184 along one" },
+	{ OVER("[1,2,2,3]", "CropImages",
+		  ",\"top_cropping\":null,\"bottom_cropping\":0,\"target_height\":-9223372036854775808"),
+		"do not fit 2 elements" },
+	{ OVER("[1,2,2,3]", "PadImages", ",\"top_padding\":9223372036854775807,\"target_height\":0"),
+		"do not fit 2 elements" },
+	{ OVER("[34359738368]", "ExtractSequences", ",\"sequence_length\":17179869184,\"sequence_stride\":1"),
+		"its frames have more than 16777216 elements" },
+	{ OVER("[0,1099511627776,1099511627776]", "Trace", ""), "needs more memory than there is" },
 };
 
 START_TEST(functions_are_refused)

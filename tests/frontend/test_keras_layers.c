@@ -212,10 +212,10 @@ static const struct {
 	const char *config, *why;
 } refused[] = {
 	{ MODEL(INPUT("[1,1,1,17179869184]")
-			LAYER("DepthwiseConv2D", ",\"kernel_size\":[1,1],\"depth_multiplier\":2000000000")),
+			  LAYER("DepthwiseConv2D", ",\"kernel_size\":[1,1],\"depth_multiplier\":2000000000")),
 		"2000000000 for each of 17179869184 channels" },
 	{ MODEL(INPUT("[1,1,1,17179869184]")
-			LAYER("SeparableConv2D", ",\"filters\":1,\"kernel_size\":[1,1],\"depth_multiplier\":2000000000")),
+			  LAYER("SeparableConv2D", ",\"filters\":1,\"kernel_size\":[1,1],\"depth_multiplier\":2000000000")),
 		"2000000000 for each of 17179869184 channels" },
 	{ MODEL(INPUT("[1,2049,2]") LAYER("LSTM", ",\"units\":1,\"activation\":\"gelu\"")),
 		"has 2049 steps: dlc does that for at most 2048; the activations tanh, sigmoid" },
@@ -237,7 +237,7 @@ static const struct {
 	{ MODEL(X LAYER("LocallyConnected1D", ",\"filters\":4,\"kernel_size\":2,\"implementation\":4")),
 		"implementation is 4" },
 	{ MODEL(INPUT("[1,1052671,4]") /* 2^64 weights */
-			LAYER("LocallyConnected1D", ",\"filters\":1073741824,\"kernel_size\":4096,\"implementation\":2")),
+		  LAYER("LocallyConnected1D", ",\"filters\":1073741824,\"kernel_size\":4096,\"implementation\":2")),
 		"only implementation 1 is supported" },
 	{ MODEL(INPUT("[1,4,4,4,1]") LAYER("LocallyConnected2D", ",\"filters\":2,\"kernel_size\":2")),
 		"its input has 5 dimensions" },
@@ -248,6 +248,27 @@ static const struct {
 	{ MODEL(INPUT("[1,4]") LAYER("Discretization", ",\"num_bins\":3")), "it has no bin_boundaries" },
 	{ MODEL(INPUT("[1,4]") LAYER("CategoryEncoding", ",\"num_tokens\":3,\"output_mode\":\"tf_idf\"")),
 		"output_mode 'tf_idf'" },
+	{ MODEL(INPUT("[1,4]")
+			  LAYER("MaxoutDense", ",\"output_dim\":9223372036854775807,\"nb_feature\":9223372036854775807")),
+		"it has 9223372036854775807 products of 9223372036854775807 units" },
+	{ MODEL(INPUT("[1,4,4,2]") LAYER("Conv2DTranspose", ",\"filters\":2,\"kernel_size\":[2,2],\"strides\":[2,2],"
+														"\"output_shape\":[1,9223372036854775807,8,2]")),
+		"its output_shape says 9223372036854775807 elements" },
+	{ MODEL(INPUT("[1,17179869184,1,1]")
+			  LAYER("Resizing", ",\"height\":1,\"width\":2147483647,\"crop_to_aspect_ratio\":true")),
+		"it resizes 1 elements to 2147483647" },
+	{ MODEL(X LAYER("LSTM", ",\"units\":1e300")), "its units are 1e+300" },
+	{ MODEL(X LAYER("LSTM", ",\"units\":NaN")), "its units are" },
+	{ MODEL(X LAYER("Activation", ",\"activation\":{\"class_name\":\"Glu\",\"config\":{\"axis\":1e300}}")),
+		"axis 99 is outside" },
+	{ MODEL(INPUT("[1,274877906944]") LAYER("Normalization", ",\"mean\":1,\"variance\":[1,2]")),
+		"its setting variance does not have 274877906944 numbers" },
+	{ MODEL(INPUT("[0,1099511627776,1099511627776]")
+			  LAYER("TimeDistributed", ",\"layer\":{\"class_name\":\"Softmax\",\"config\":{}}")),
+		"needs more memory than there is" },
+	{ FROM_X(INPUT("[1,4,0]") MEMBER(
+		  "MultiHeadAttention", "y", HEADS ",\"output_shape\":3", "[[[\"x\",0,0,{\"value\":[\"x\",0,0]}]]]")),
+		"no elements along its last dimension" },
 	{ MODEL(X LAYER("Highway", "")), "its input has 3 dimensions, but needs 2" },
 	{ MODEL(X LAYER("StringLookup", "")), "StringLookup" },
 };

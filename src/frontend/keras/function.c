@@ -170,6 +170,10 @@ int keras_axes(Visit *v, int rank, int64_t *axes)
 	count = all ? rank : count;
 	for (int k = 0; k < count && node_ok(v); k++)
 		axes[k] = all ? k : node_axis(v, at[k], rank);
+	for (int k = 0; k < count && node_ok(v); k++)
+		for (int i = 0; i < k; i++)
+			if (axes[i] == axes[k])
+				node_fail(v, ERR_INPUT, "its axes name one twice");
 	return node_ok(v) ? count : 0;
 }
 

@@ -71,10 +71,11 @@ static void import_parts(Visit *v)
 		node_fail(v, ERR_INPUT, "its parts do not fit dimension %d of %lld elements", axis, (long long)n);
 		return;
 	}
-	for (int64_t k = 0; k < parts && node_ok(v); k++) {
-		int64_t size = equal ? n / parts + (k < n % parts) : (k < count ? at[k] : n) - from;
-		if (size < 1 || size > n - from)
-			node_fail(v, ERR_INPUT, "its part %lld would have %lld elements", (long long)k, (long long)size);
+	for (int64_t k = 0; k < parts && (!equal || k < node_nout(v)) && node_ok(v); k++) {
+		int64_t end = k < count && !equal ? at[k] : n, size = equal ? n / parts + (k < n % parts) : end - from;
+		if (end < 1 || end > n || size < 1)
+			node_fail(v, ERR_INPUT, "its part %lld would end at %lld and begin at %lld, of %lld elements", (long long)k,
+				(long long)end, (long long)from, (long long)n);
 		else if (k < node_nout(v) && node_used(v, (int)k))
 			node_set(v, (int)k, node_slice(v, x, axis, from, size));
 		from += size;
@@ -169,7 +170,8 @@ static void import_triangle(Visit *v)
 	bool lower = strcmp(v->node->op, "Tril") == 0;
 	int x = keras_value(v, 0);
 	Shape s = node_val(v, x)->shape;
-	int64_t k = node_attr_int(v, "k", 0);
+	int64_t k = node_attr_int(v, "k", 0), far = INT32_MAX; /* no row has as many numbers */
+	k = k < -far ? -far : k > far ? far : k;
 	if (node_ok(v) && s.rank < 2)
 		node_fail(v, ERR_TYPE, "its input has %d dimensions, but needs 2", s.rank);
 	if (!node_ok(v))
@@ -191,12 +193,12 @@ static int diagonal(Visit *v, int x, int64_t offset, int64_t axis1, int64_t axis
 	for (int k = 0; k < s.rank; k++)
 		if (k != a && k != b)
 			perm[n++] = k;
-	int64_t first = offset < 0 ? -offset : 0, many = rows - first, wide = columns - (offset > 0 ? offset : 0);
-	many = many < wide ? many : wide;
-	if (node_ok(v) && (offset <= -rows || offset >= columns || many < 1))
+	if (node_ok(v) && (rows < 1 || columns < 1 || offset <= -rows || offset >= columns))
 		node_fail(v, ERR_TYPE, "its diagonal %lld has no elements", (long long)offset);
 	if (!node_ok(v))
 		return x;
+	int64_t first = offset < 0 ? -offset : 0, many = rows - first, wide = columns - (offset > 0 ? offset : 0);
+	many = many < wide ? many : wide;
 	perm[n++] = a;
 	perm[n++] = b;
 	Shape flat = { .rank = n - 1 };
@@ -227,14 +229,17 @@ static void import_diagonal(Visit *v)
 static void import_diag(Visit *v)
 {
 	int x = keras_value(v, 0);
-	int64_t k = node_attr_int(v, "k", 0), far = k < 0 ? -k : k;
+	int64_t k = node_attr_int(v, "k", 0), far;
+	bool near = k >= -INT32_MAX && k <= INT32_MAX;
 	if (node_ok(v) && strcmp(v->node->op, "Diagflat") == 0)
 		x = keras_flat(v, x);
 	int rank = node_val(v, x)->shape.rank;
-	if (node_ok(v) && (rank < 1 || rank > 2 || far > INT32_MAX))
-		node_fail(v, ERR_TYPE, "its input has %d dimensions, but needs 1 or 2", rank);
+	if (node_ok(v) && (rank < 1 || rank > 2 || !near))
+		node_fail(
+			v, ERR_TYPE, "its input has %d dimensions, but needs 1 or 2, and its diagonal is %lld", rank, (long long)k);
 	if (!node_ok(v))
 		return;
+	far = k < 0 ? -k : k;
 	int64_t n = node_val(v, x)->shape.dim[0],
 			pads[] = { k < 0 ? far : 0, k > 0 ? far : 0, k > 0 ? far : 0, k < 0 ? far : 0 };
 	if (rank == 2) {
@@ -353,7 +358,7 @@ static void import_sequences(Visit *v)
 		node_fail(v, ERR_INPUT, "it takes frames of %lld elements, %lld apart, of %lld", (long long)length,
 			(long long)stride, (long long)n);
 	int64_t frames = node_ok(v) ? (n - length) / stride + 1 : 0;
-	if (frames * length > NODE_COUNTED)
+	if (node_ok(v) && frames > NODE_COUNTED / length)
 		node_fail(v, ERR_UNSUPPORTED, "its frames have more than %d elements", NODE_COUNTED);
 	if (!node_ok(v))
 		return;

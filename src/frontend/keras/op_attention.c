@@ -133,9 +133,11 @@ static int dense(Visit *v, int x, int64_t in, const char *part, Shape w, Shape b
 	static const int64_t turn[] = { 1, 0 };
 	Arena *a = v->im->arena;
 	Shape s = node_val(v, x)->shape;
-	int64_t all = shape_product(&w, 0, w.rank) / (in > 0 ? in : 1);
+	if (node_ok(v) && in < 1)
+		node_fail(v, ERR_TYPE, "its input has no elements along its last dimension");
 	if (!node_ok(v))
 		return DAG_NONE;
+	int64_t all = shape_product(&w, 0, w.rank) / in;
 	int kernel = node_view(v, keras_weight(v, arena_printf(a, "%s/kernel", part), w), 2, (int64_t[]){ in, all });
 	int bias = biased ? node_view(v, keras_weight(v, arena_printf(a, "%s/bias", part), b), 1, &all) : DAG_NONE;
 	int call[] = { node_view(v, x, 2, (int64_t[]){ shape_product(&s, 0, s.rank) / in, in }),

@@ -443,11 +443,12 @@ static void import_maxout(Visit *v)
 {
 	int64_t units = node_attr_int(v, "units", 0), many = node_attr_int(v, "nb_feature", 4), at = 1;
 	int x = keras_value(v, 0);
-	int64_t n = elements_of(v, x), all = many * units, turn[] = { 0, 2, 1 };
+	int64_t n = elements_of(v, x), turn[] = { 0, 2, 1 };
 	if (node_ok(v) && (units < 1 || many < 1 || units > INT32_MAX || many > INT32_MAX))
 		node_fail(v, ERR_INPUT, "it has %lld products of %lld units", (long long)many, (long long)units);
 	if (!node_ok(v))
 		return;
+	int64_t all = many * units;
 	int w = node_transpose(v, keras_weight(v, "kernel", shape_of(3, (int64_t[]){ many, n, units })), turn);
 	int call[] = { x, node_view(v, w, 2, (int64_t[]){ all, n }), DAG_NONE };
 	if (node_attr_flag(v, "use_bias", true))

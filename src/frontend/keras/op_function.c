@@ -217,15 +217,18 @@ static void import_split(Visit *v)
 	int axis = keras_axis(v, s.rank, 0);
 	int64_t from = 0, n = node_ok(v) ? s.dim[axis] : 0;
 	bool equal = given != NULL && given->kind == JV_INT;
+	int64_t all = 0;
 	if (node_ok(v) && (count < 0 || (equal && (at[0] < 1 || n % at[0] != 0))))
 		node_fail(v, ERR_INPUT, "its parts do not fit dimension %d of %lld elements", axis, (long long)n);
-	for (int k = 0; k < count && node_ok(v); k++)
-		if (!equal && (at[k] < -1 || at[k] > n))
+	for (int k = 0; k < count && node_ok(v); k++) {
+		all += at[k] > 0 && sizes ? at[k] : 0;
+		if (!equal && (at[k] < -1 || at[k] > n || all > n))
 			node_fail(v, ERR_INPUT, "its number %lld does not fit dimension %d of %lld elements", (long long)at[k],
 				axis, (long long)n);
-	int parts = !node_ok(v) ? 0 : equal ? (int)at[0] : sizes ? count : count + 1;
-	for (int k = 0; k < parts && node_ok(v); k++) {
-		int64_t size = equal ? n / parts : sizes ? at[k] : (k < count ? at[k] : n) - from;
+	}
+	int parts = !node_ok(v) ? 0 : equal ? node_nout(v) : sizes ? count : count + 1;
+	for (int k = 0; k < parts && (!equal || k < at[0]) && node_ok(v); k++) {
+		int64_t size = equal ? n / at[0] : sizes ? at[k] : (k < count ? at[k] : n) - from;
 		if (sizes && size == -1) {
 			size = n;
 			for (int i = 0; i < count; i++)

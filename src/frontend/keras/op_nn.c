@@ -26,7 +26,11 @@ static void import_conv(Visit *v)
 	for (int i = 0; i < w.n; i++) {
 		w.kernel[i] = flat.dim[i + 2] = k.dim[i];
 		perm[i + 2] = i;
+		if (k.dim[i] > INT32_MAX)
+			node_fail(v, ERR_TYPE, "its kernel has %lld elements along one dimension", (long long)k.dim[i]);
 	}
+	if (!node_ok(v))
+		return;
 	keras_pad_windows(v, &w, &s);
 	f = node_cast(v, f, node_val(v, x)->type);
 	if (deep) {
@@ -192,6 +196,10 @@ static void import_blocks(Visit *v)
 	int64_t first[] = { 0, 2, 3, 1 }, back[] = { 0, 3, 1, 2 };
 	x = last ? x : node_transpose(v, x, first);
 	s = node_val(v, x)->shape;
+	for (int k = 0; k < 4; k++) /* products with blocks stay in 64 bits */
+		if (node_ok(v) && (s.dim[k] > INT32_MAX || b > INT16_MAX))
+			node_fail(v, ERR_UNSUPPORTED, "its blocks have %lld elements a side, and its input %lld along one",
+				(long long)b, (long long)s.dim[k]);
 	if (node_ok(v) && (to_space ? s.dim[3] % (b * b) != 0 : s.dim[1] % b != 0 || s.dim[2] % b != 0))
 		node_fail(v, ERR_TYPE, "its input cannot be cut into blocks of %lld by %lld", (long long)b, (long long)b);
 	if (!node_ok(v))
@@ -223,6 +231,11 @@ static void import_grayscale(Visit *v)
 	node_set(v, 0, node_reduce(v, OP_reduce_sum, node_each2(v, OP_mul, x, w), &axis, 1, true));
 }
 
+static bool within(int64_t n)
+{
+	return n >= 0 && n <= INT32_MAX;
+}
+
 /* Borders that are added or cut off; where only one of a pair and the size after it is given, the other follows. */
 static void import_borders(Visit *v)
 {
@@ -238,11 +251,12 @@ static void import_borders(Visit *v)
 		int axis = rank - (last ? 3 : 2) + k;
 		const char *target = k == 0 ? "target_height" : "target_width", *const *name = &names[cut][2 * k];
 		bool sized = node_has(v, target), has[] = { node_has(v, name[0]), node_has(v, name[1]) };
-		int64_t n = s.dim[axis], size = node_attr_int(v, target, n), by = cut ? n - size : size - n;
+		int64_t n = s.dim[axis], size = node_attr_int(v, target, 0);
 		int64_t side[] = { node_attr_int(v, name[0], 0), node_attr_int(v, name[1], 0) };
-		if (sized && has[0] + has[1] == 1)
-			side[has[0]] = by - side[!has[0]];
-		if (side[0] < 0 || side[1] < 0 || side[0] > INT32_MAX || side[1] > INT32_MAX || (cut && side[0] + side[1] >= n))
+		bool fits = within(size) && within(side[0]) && within(side[1]);
+		if (fits && sized && has[0] + has[1] == 1)
+			side[has[0]] = (cut ? n - size : size - n) - side[!has[0]];
+		if (!fits || !within(side[0]) || !within(side[1]) || (cut && side[0] + side[1] >= n))
 			node_fail(v, ERR_INPUT, "its borders %lld and %lld do not fit %lld elements", (long long)side[0],
 				(long long)side[1], (long long)n);
 		pads[axis] = side[0];

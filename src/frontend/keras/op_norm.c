@@ -158,26 +158,26 @@ static void import_group_norm(Visit *v)
 	node_set(v, 0, last ? node_to_last(v, y) : y);
 }
 
-/* A setting that is a number or lists of them, with as many numbers as s. */
+/* A setting that is a number or lists of them, with as many numbers as s. A single one fills it. */
 static int numbers(Visit *v, const Json *j, Shape s)
 {
 	int64_t n = shape_elements(s);
-	float *out = arena_array(v->im->arena, float, n + 1);
 	const Json *list = j;
 	while (list->kind == JV_ARRAY && list->list.n == 1 && list->list.at[0]->kind == JV_ARRAY)
 		list = list->list.at[0];
-	for (int64_t k = 0; k < n; k++) {
-		const Json *at = list->kind != JV_ARRAY      ? list
-		                 : list->list.n == 1         ? list->list.at[0]
-		                 : list->list.n == (size_t)n ? list->list.at[k]
-		                                             : j;
-		if (at->kind != JV_INT && at->kind != JV_REAL) {
-			node_fail(v, ERR_INPUT, "its setting %s does not have %lld numbers", j->key, (long long)n);
-			return DAG_NONE;
-		}
+	int64_t many = list->kind == JV_ARRAY ? (int64_t)list->list.n : 1;
+	bool fits = many == 1 || many == n;
+	float *out = arena_array(v->im->arena, float, many + 1);
+	for (int64_t k = 0; k < many && fits; k++) {
+		const Json *at = list->kind == JV_ARRAY ? list->list.at[k] : list;
+		fits = at->kind == JV_INT || at->kind == JV_REAL;
 		out[k] = (float)(at->kind == JV_INT ? (double)at->i : at->real);
 	}
-	return node_const(v, F32, s, out);
+	if (!fits) {
+		node_fail(v, ERR_INPUT, "its setting %s does not have %lld numbers", j->key, (long long)n);
+		return DAG_NONE;
+	}
+	return many == n ? node_const(v, F32, s, out) : node_expand(v, node_const(v, F32, shape_of(0, NULL), out), s);
 }
 
 /* (x - mean) / max(sqrt(variance), 1e-7); inverted: the other way round. */

@@ -51,16 +51,17 @@ static Cell cell_of(Visit *v, const char *op, const Json *config, const char *pr
 		{ "LSTMCell", OP_lstm }, { "GRUCell", OP_gru }, { "CuDNNLSTM", OP_lstm }, { "CuDNNGRU", OP_gru } };
 	Cell c = { .config = config,
 		.prefix = prefix,
-		.units = (int64_t)keras_number(config, "units", 0),
 		.cudnn = strncmp(op, "CuDNN", 5) == 0,
 		.backwards = flag_in(config, "go_backwards", false) };
+	double units = keras_number(config, "units", 0);
 	for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
 		if (strcmp(rows[k].name, op) == 0)
 			c.op = rows[k].op;
 	if (c.op == 0 && node_ok(v))
 		node_fail(v, ERR_UNSUPPORTED, "its layer of class '%.60s' is not supported; SimpleRNN, LSTM and GRU are", op);
-	if (node_ok(v) && (c.units < 1 || c.units > INT32_MAX))
-		node_fail(v, ERR_INPUT, "its units are %lld", (long long)c.units);
+	if (node_ok(v) && !(units >= 1 && units <= INT32_MAX))
+		node_fail(v, ERR_INPUT, "its units are %g", units);
+	c.units = node_ok(v) ? (int64_t)units : 1;
 	c.gates = node_ok(v) ? recurrent_gates(c.op) : 1;
 	return c;
 }

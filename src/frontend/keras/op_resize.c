@@ -125,7 +125,8 @@ static void import_up_sampling(Visit *v)
 /* As much of `have` as gives the ratio of `want` to `other_want`, beside `other` elements. */
 static int64_t in_ratio(int64_t other, int64_t want, int64_t other_want)
 {
-	return (int64_t)((double)(other * want) / (double)other_want);
+	double n = (double)other * (double)want / (double)other_want;
+	return n < 0x1p40 ? (int64_t)n : (int64_t)1 << 40;
 }
 
 /* The middle of an image in the ratio of the result: [N,C,h,w]. */

@@ -106,8 +106,9 @@ static void import_conv_transpose(Visit *v)
 		const Json *own = size != NULL ? size->list.at[last ? k + 1 : k + 2] : NULL;
 		if (own == NULL || own->kind != JV_INT)
 			continue;
-		int64_t windows = same ? (own->i + w.stride[k] - 1) / w.stride[k] : (own->i - reach) / w.stride[k] + 1;
-		if (own->i < 1 || own->i > INT32_MAX || windows != in)
+		int64_t many = own->i > 0 && own->i <= INT32_MAX ? own->i : 0;
+		int64_t windows = same ? (many + w.stride[k] - 1) / w.stride[k] : (many - reach) / w.stride[k] + 1;
+		if (many < 1 || windows != in)
 			node_fail(v, ERR_INPUT, "its output_shape says %lld elements, which %lld do not give", (long long)own->i,
 				(long long)in);
 		out.dim[k + 2] = own->i;

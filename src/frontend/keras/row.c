@@ -338,7 +338,8 @@ int keras_activate_as(Visit *v, int x, const Json *how)
 	if (strcmp(name, "softmax") == 0 || strcmp(name, "log_softmax") == 0)
 		return softmax(v, name[0] == 's' ? OP_softmax : OP_log_softmax, x);
 	if (strcmp(name, "glu") == 0 || strcmp(name, "sparsemax") == 0) {
-		int axis = node_axis(v, (int64_t)number_in(config, "axis", "", -1), node_val(v, x)->shape.rank);
+		double at = fmax(-99, fmin(99, number_in(config, "axis", "", -1)));
+		int axis = node_axis(v, (int64_t)at, node_val(v, x)->shape.rank);
 		return name[0] == 'g' ? gated(v, x, axis) : sparse_max(v, x, axis);
 	}
 	if (strcmp(name, "relu") == 0 && config != NULL && config->kind == JV_OBJECT) {

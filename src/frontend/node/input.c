@@ -16,7 +16,7 @@ bool import_check_size(Import *im, const char *what, const char *name, DType typ
 		if (s.dim[k] < 0)
 			return import_refuse(im, ERR_INPUT, "%s '%s' has a dimension of %lld", what, name, (long long)s.dim[k]);
 	int64_t n = shape_elements(s), bytes = n < 0 ? -1 : dtype_bytes(type, n);
-	if (bytes < 0 || bytes > most_bytes)
+	if (bytes < 0 || bytes > most_bytes || !shape_is_bounded(s))
 		return import_refuse(
 			im, ERR_MEMORY, "%s '%s' of shape %s needs more memory than there is", what, name, shape_str(s, text));
 	return true;

@@ -108,9 +108,24 @@ const char *item_kind_name(ItemKind kind)
 		   kind == ITEM_OPEN ? "a weight whose data and shape no file gives" : "a tensor";
 }
 
+/* To go on with after a refusal. */
+static Item *scalar_item(Visit *n)
+{
+	Item *it = arena_new_of(n->im->arena, Item);
+	*it = (Item){ .name = "", .type = F32, .data = "\0\0\0", .value = DAG_NONE };
+	return it;
+}
+
+/* Its shape is bounded, so that rows may multiply dimensions. */
 static Item *find_item(Visit *n, int k)
 {
 	Item *it = node_item(n, k);
+	char text[160];
+	if (it != NULL && it->kind == ITEM_TENSOR && !shape_is_bounded(it->shape)) {
+		node_fail(
+			n, ERR_MEMORY, "its input %d has the shape %s, which is too large", k + 1, shape_str(it->shape, text));
+		return scalar_item(n);
+	}
 	if (it == NULL || it->kind == ITEM_TENSOR)
 		return it;
 	node_fail(n, ERR_TYPE, "its input %d is %s, but it must be a tensor of numbers", k + 1, item_kind_name(it->kind));
@@ -128,9 +143,7 @@ static Item *need(Visit *n, int k)
 	if (it != NULL)
 		return it;
 	node_fail(n, ERR_INPUT, "its input %d is missing", k + 1);
-	it = arena_new_of(n->im->arena, Item);
-	*it = (Item){ .name = "", .type = F32, .data = "\0\0\0", .value = DAG_NONE };
-	return it;
+	return scalar_item(n);
 }
 
 const Item *node_need(Visit *n, int k)

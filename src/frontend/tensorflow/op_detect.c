@@ -52,8 +52,8 @@ static void import_combined(Visit *v)
 	if (node_ok(v) && (s.rank != 4 || t.rank != 3 || s.dim[3] != 4 || t.dim[0] != s.dim[0] || t.dim[1] != s.dim[1] ||
 						  t.dim[1] < 1 || t.dim[2] < 1 || (s.dim[2] != 1 && s.dim[2] != t.dim[2])))
 		node_fail(v, ERR_TYPE, "its boxes and scores do not fit each other");
-	if (node_ok(v) && (total < 1 || total > NODE_COUNTED))
-		node_fail(v, ERR_INPUT, "it gives %lld boxes", (long long)total);
+	if (node_ok(v) && (total < 1 || total > NODE_COUNTED || p.most < 1))
+		node_fail(v, ERR_INPUT, "it gives %lld boxes, %lld of a class", (long long)total, (long long)p.most);
 	if (!node_ok(v))
 		return;
 	int64_t batch = t.dim[0], n = t.dim[1], classes = t.dim[2];

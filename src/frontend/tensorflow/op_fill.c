@@ -20,22 +20,38 @@ static void import_fill(Visit *v)
 		node_set(v, 0, node_expand(v, node_reshape(v, node_value(v, 1), shape_of(0, NULL)), shape_of(n, at)));
 }
 
-/* A known list: start, start + by, ... */
-static void set_range(Visit *v, DType type, double start, double by, double count)
+/* Room for a known list of `count` numbers; NULL after a refusal. */
+static void *list_room(Visit *v, DType type, double count, int64_t *n)
 {
 	if (node_ok(v) && !(count <= NODE_COUNTED))
 		node_fail(v, ERR_UNSUPPORTED, "%g numbers are too many to be counted", count);
-	if (!node_ok(v))
-		return;
-	int64_t n = count < 0 ? 0 : (int64_t)count;
-	void *data = arena_alloc(v->im->arena, (size_t)dtype_bytes(type, n) + 1);
-	for (int64_t i = 0; i < n; i++) {
-		if (dtype_is_float(type))
-			element_set(type, data, i, start + (double)i * by);
-		else
-			element_set_int(type, data, i, (int64_t)start + i * (int64_t)by);
-	}
-	node_set_known(v, 0, type, shape_of(1, &n), data);
+	*n = node_ok(v) && count > 0 ? (int64_t)count : 0;
+	return node_ok(v) ? arena_alloc(v->im->arena, (size_t)dtype_bytes(type, *n) + 1) : NULL;
+}
+
+/* start, start + by, ... */
+static void set_range(Visit *v, DType type, double start, double by, double count)
+{
+	int64_t n;
+	void *data = list_room(v, type, count, &n);
+	for (int64_t i = 0; i < n; i++)
+		element_set(type, data, i, start + (double)i * by);
+	if (node_ok(v))
+		node_set_known(v, 0, type, shape_of(1, &n), data);
+}
+
+/* Of integers, modulo 2^64 as far as their last one. */
+static void set_integers(Visit *v, DType type, int64_t start, int64_t end, int64_t by)
+{
+	bool up = by > 0;
+	uint64_t from = (uint64_t)start, step = (uint64_t)by, apart = up ? (uint64_t)end - from : from - (uint64_t)end;
+	uint64_t count = (up ? end > start : end < start) ? (apart - 1) / (up ? step : -step) + 1 : 0;
+	int64_t n;
+	void *data = list_room(v, type, (double)count, &n);
+	for (int64_t i = 0; i < n; i++)
+		element_set_int(type, data, i, (int64_t)(from + (uint64_t)i * step));
+	if (node_ok(v))
+		node_set_known(v, 0, type, shape_of(1, &n), data);
 }
 
 static void import_range(Visit *v)
@@ -44,7 +60,12 @@ static void import_range(Visit *v)
 	double start = tf_number(v, 0), end = tf_number(v, 1), by = tf_number(v, 2);
 	if (node_ok(v) && by == 0)
 		node_fail(v, ERR_INPUT, "its step is 0");
-	set_range(v, type, start, by, node_ok(v) ? ceil((end - start) / by) : 0);
+	if (!node_ok(v))
+		return;
+	if (dtype_is_int(type))
+		set_integers(v, type, tf_int(v, 0), tf_int(v, 1), tf_int(v, 2));
+	else
+		set_range(v, type, start, by, ceil((end - start) / by));
 }
 
 static void import_lin_space(Visit *v)

@@ -143,13 +143,15 @@ static void import_unravel(Visit *v)
 		return;
 	int part[DAG_MAX_RANK];
 	int64_t below = 1, row[] = { 1, rank == 1 ? node_val(v, at)->shape.dim[0] : 1 };
-	for (int k = n - 1; k >= 0; k--) {
+	for (int k = n - 1; k >= 0 && node_ok(v); k--) {
 		int in[] = { node_with_number(v, OP_div, at, (double)below), DAG_NONE };
 		in[1] = node_number(v, node_val(v, at)->type, (double)dim[k]);
 		part[k] = node_view(v, node_call(v, OP_mod, in, 2, NULL, 0), rank == 1 ? 2 : 1, row);
-		below *= dim[k] > 0 ? dim[k] : 1;
+		if (dim[k] > 0 && __builtin_mul_overflow(below, dim[k], &below))
+			node_fail(v, ERR_INPUT, "its shape has more elements than can be counted");
 	}
-	node_set(v, 0, node_concat(v, part, n, 0));
+	if (node_ok(v))
+		node_set(v, 0, node_concat(v, part, n, 0));
 }
 
 const NodeRow tf_gather_rows[] = {

@@ -370,7 +370,7 @@ static void import_slice(Visit *v)
 		node_fail(v, ERR_TYPE, "it has %d starts and %d sizes for %d dimensions", nstart, nsize, rank);
 	for (int k = 0; k < rank && node_ok(v); k++) {
 		int64_t dim = node_val(v, x)->shape.dim[k];
-		to[k] = size[k] == -1 ? dim - start[k] : size[k];
+		to[k] = size[k] == -1 && start[k] >= 0 ? dim - start[k] : size[k];
 		if (start[k] < 0 || start[k] > dim || to[k] < 0 || to[k] > dim - start[k])
 			node_fail(v, ERR_INPUT, "its part of %lld elements from %lld on is not in dimension %d of %lld",
 				(long long)to[k], (long long)start[k], k, (long long)dim);
@@ -498,13 +498,14 @@ static void import_mirror_pad(Visit *v)
 	for (int k = 0; k < rank && node_ok(v); k++) {
 		int64_t before = element_get_int(p->type, p->data, 2 * k),
 				behind = element_get_int(p->type, p->data, 2 * k + 1);
-		int64_t dim = node_val(v, x)->shape.dim[k], most = twice ? dim : dim - 1, all = before + dim + behind;
+		int64_t dim = node_val(v, x)->shape.dim[k], most = twice ? dim : dim - 1;
 		if (before < 0 || behind < 0 || before > most || behind > most) {
 			node_fail(v, ERR_INPUT, "its pads %lld and %lld do not fit dimension %d of %lld", (long long)before,
 				(long long)behind, k, (long long)dim);
 			return;
 		}
-		if (before + behind == 0)
+		int64_t all = before + dim + behind;
+		if (all == dim)
 			continue;
 		if (all > NODE_COUNTED) {
 			node_fail(v, ERR_UNSUPPORTED, "its result has %lld elements along dimension %d, which are too many",
@@ -532,7 +533,7 @@ static void import_tile(Visit *v)
 		node_fail(v, ERR_TYPE, "it has %d repeats for %d dimensions", n, rank);
 	for (int k = 0; k < n && node_ok(v); k++) {
 		Shape s = node_val(v, x)->shape;
-		if (times[k] < 0 || times[k] > (int64_t)1 << 40)
+		if (times[k] < 0 || times[k] > ((int64_t)1 << 40) / (s.dim[k] > 0 ? s.dim[k] : 1))
 			node_fail(v, ERR_INPUT, "it repeats an axis %lld times", (long long)times[k]);
 		if (!node_ok(v) || times[k] == 1)
 			continue;

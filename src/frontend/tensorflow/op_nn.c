@@ -70,8 +70,11 @@ static Windows filter_windows(Visit *v, const Shape *x, const Shape *filter, boo
 	Windows w = windows_over(v, x);
 	if (node_ok(v) && filter->rank != x->rank)
 		node_fail(v, ERR_TYPE, "its filter has %d dimensions, but must have %d", filter->rank, x->rank);
-	for (int k = 0; k < w.n && node_ok(v); k++)
-		w.kernel[k] = filter->dim[k];
+	for (int k = 0; k < w.n && node_ok(v); k++) {
+		w.kernel[k] = filter->dim[k] <= INT32_MAX ? filter->dim[k] : 1;
+		if (filter->dim[k] > INT32_MAX)
+			node_fail(v, ERR_TYPE, "its filter has %lld elements along one dimension", (long long)filter->dim[k]);
+	}
 	spatial_list(v, "strides", w.n, last, w.stride);
 	spatial_list(v, "dilations", w.n, last, w.dilation);
 	return w;
@@ -113,6 +116,8 @@ static void import_depthwise(Visit *v)
 	Shape s = node_val(v, x)->shape, filter = node_val(v, f)->shape;
 	Windows w = filter_windows(v, &s, &filter, last);
 	set_padding(v, &w, &s, last);
+	if (node_ok(v) && w.n != 2)
+		node_fail(v, ERR_TYPE, "its input has %d dimensions, but must have 4", s.rank);
 	if (node_ok(v) && filter.dim[w.n] != s.dim[1])
 		node_fail(v, ERR_TYPE, "its filter reads %lld channels, but its input has %lld", (long long)filter.dim[w.n],
 			(long long)s.dim[1]);
@@ -224,9 +229,9 @@ static void import_old_norm(Visit *v)
 static void import_lrn(Visit *v)
 {
 	int x = node_to_second(v, tf_value(v, 0));
-	int64_t size = 2 * node_attr_int(v, "depth_radius", 5) + 1;
+	int64_t radius = node_attr_int(v, "depth_radius", 5), size = radius >= 0 && radius < 1 << 30 ? 2 * radius + 1 : 0;
 	double bias = node_attr_float(v, "bias", 1), alpha = node_attr_float(v, "alpha", 1);
-	if (node_ok(v) && (size < 1 || size > INT32_MAX))
+	if (node_ok(v) && size < 1)
 		node_fail(v, ERR_INPUT, "its attribute depth_radius is out of range");
 	Attr attr[] = { attr_int("size", size), attr_float("bias", bias), attr_float("alpha", alpha * (double)size),
 		attr_float("beta", node_attr_float(v, "beta", 0.5)) };

@@ -11,7 +11,8 @@ static int64_t block_size(Visit *v, const Shape *s, bool depth)
 	int64_t b = node_attr_int(v, "block_size", 0);
 	if (node_ok(v) && s->rank != 4)
 		node_fail(v, ERR_TYPE, "its input has %d dimensions, but must have 4", s->rank);
-	bool fits = b > 0 && b < 1 << 20 && (depth ? s->dim[1] % (b * b) == 0 : s->dim[2] % b == 0 && s->dim[3] % b == 0);
+	bool fits = b > 0 && b < 1 << 20 && (depth ? s->dim[1] % (b * b) == 0 : s->dim[2] % b == 0 && s->dim[3] % b == 0) &&
+	            (depth || s->dim[1] <= ((int64_t)1 << 40) / (b * b));
 	if (node_ok(v) && !fits)
 		node_fail(v, ERR_INPUT, "its block_size %lld does not divide its input", (long long)b);
 	return node_ok(v) ? b : 1;
@@ -65,10 +66,15 @@ static int read_blocks(Visit *v, int64_t *block, int64_t *pair)
 	for (int k = 0; k < 2 * n && node_ok(v); k++) {
 		pair[k] = element_get_int(p->type, p->data, k);
 		block[k / 2] = at[k / 2];
-		if (pair[k] < 0 || at[k / 2] < 1 || at[k / 2] > INT32_MAX / all)
+		if (pair[k] < 0 || pair[k] > INT32_MAX || at[k / 2] < 1 || at[k / 2] > INT32_MAX / all)
 			node_fail(v, ERR_INPUT, "its blocks or pads hold a number that is out of range");
 		else if (k % 2 != 0)
 			all *= at[k / 2];
+	}
+	for (int k = 0; k < rank && node_ok(v); k++) { /* products with blocks stay in 64 bits */
+		int64_t dim = node_need(v, 0)->shape.dim[k];
+		if (dim > INT32_MAX)
+			node_fail(v, ERR_UNSUPPORTED, "its input has %lld elements along one dimension", (long long)dim);
 	}
 	return node_ok(v) ? n : 0;
 }
@@ -120,9 +126,6 @@ static void import_batch_to_space(Visit *v)
 		all *= block[k];
 		parts[n++] = block[k];
 	}
-	for (int k = 0; k < rank; k++) /* products with blocks stay in 64 bits */
-		if (s.dim[k] > INT32_MAX)
-			node_fail(v, ERR_UNSUPPORTED, "its input has %lld elements along one dimension", (long long)s.dim[k]);
 	if (s.dim[0] % all != 0)
 		node_fail(v, ERR_INPUT, "its blocks do not divide a batch of %lld", (long long)s.dim[0]);
 	parts[n++] = out.dim[0] = s.dim[0] / all;

@@ -138,7 +138,7 @@ static void import_segment(Visit *v, const char *reduction, double start)
 	} else {
 		int n;
 		const int64_t *at = tf_ints(v, 1, &n);
-		many = n > 0 ? at[n - 1] + 1 : 0;
+		many = n == 0 ? 0 : at[n - 1] < INT32_MAX ? at[n - 1] + 1 : -1;
 	}
 	if (node_ok(v) && (id->shape.rank != 1 || x->shape.rank == 0 || many < 0 || many > INT32_MAX))
 		node_fail(v, ERR_UNSUPPORTED, "its segments must be a list with a number for each row");

@@ -89,9 +89,10 @@ static Windows filter_windows(Visit *v, const Shape *x, const Shape *filter, int
 	if (node_ok(v) && filter->rank != x->rank)
 		node_fail(v, ERR_TYPE, "its filter has %d dimensions, but must have %d", filter->rank, x->rank);
 	for (int k = 0; k < w.n && node_ok(v); k++) {
-		w.kernel[k] = filter->dim[first + k];
-		if (w.kernel[k] < 1)
-			node_fail(v, ERR_TYPE, "its filter has no elements");
+		int64_t size = filter->dim[first + k];
+		if (size < 1 || size > INT32_MAX)
+			node_fail(v, ERR_TYPE, "its filter has %lld elements along one dimension", (long long)size);
+		w.kernel[k] = node_ok(v) ? size : 1;
 	}
 	return w;
 }
