@@ -438,6 +438,7 @@ products = {
 }
 arrays = {
     "hstack": lambda x: ops.hstack([x, x * 2.0]), "vstack": lambda x: ops.vstack([x, x * 2.0]),
+    "vstack vectors": lambda x: ops.vstack([x[0, 0], x[1, 1], np.ones(6, np.float32)]),
     "dstack": lambda x: ops.dstack([x, x * 2.0]),
     "dstack lines": lambda x: ops.dstack([x[0, 0], table]), "append": lambda x: ops.append(x, x, axis=2),
     "hsplit": lambda x: ops.hsplit(x, 11)[3],

@@ -75,6 +75,7 @@ static const struct {
 	{ CALL("Multiply", "", TENSOR ",Infinite"), "not JSON" },
 	{ CALL("Multiply", "", TENSOR ",\"Infinity\""), "something else than tensors, numbers and arrays" },
 	{ CALL("FFT", "", TENSOR), "FFT" },
+	{ CALL("Vstack", "", "[" ARRAY("1.0") "," ARRAY("3.0") "]"), "its inputs have no dimension" },
 	{ CALL("Diagonal", ",\"offset\":-9223372036854775808", TENSOR),
 		"its diagonal -9223372036854775808 has no elements" },
 	{ CALL("Diag", ",\"k\":-9223372036854775808", TENSOR), "its diagonal is -9223372036854775808" },

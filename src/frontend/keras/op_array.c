@@ -8,7 +8,7 @@
 
 /* ---- joining and cutting */
 
-/* With at least `rank` dimensions: "Hstack" 1, "Vstack" [1,n], "Dstack" [1,n,1] and [m,n,1]. */
+/* With at least `rank` dimensions: "Hstack" 1, "Dstack" [1,n,1] and [m,n,1]. */
 static int at_least(Visit *v, int x, int rank)
 {
 	Shape s = node_val(v, x)->shape, to = { .rank = rank };
@@ -21,10 +21,21 @@ static int at_least(Visit *v, int x, int rank)
 	return node_reshape(v, x, to);
 }
 
+/* Keras joins along the first axis also vectors, unlike NumPy's vstack: their result is one vector. */
+static void import_vertical(Visit *v)
+{
+	static const char *const names[] = { "xs", NULL };
+	int *x, n = keras_listed(v, names, &x);
+	if (node_ok(v) && node_val(v, x[0])->shape.rank < 1)
+		node_fail(v, ERR_TYPE, "its inputs have no dimension");
+	if (node_ok(v))
+		node_set(v, 0, node_concat(v, x, n, 0));
+}
+
 static void import_stacked(Visit *v)
 {
 	static const char *const names[] = { "xs", NULL };
-	int *x, n = keras_listed(v, names, &x), rank = v->node->op[0] == 'H' ? 1 : v->node->op[0] == 'V' ? 2 : 3;
+	int *x, n = keras_listed(v, names, &x), rank = v->node->op[0] == 'H' ? 1 : 3;
 	for (int k = 0; k < n; k++)
 		x[k] = at_least(v, x[k], rank);
 	if (!node_ok(v))
@@ -33,7 +44,7 @@ static void import_stacked(Visit *v)
 	for (int k = 1; k < n; k++)
 		if (node_val(v, x[k])->shape.rank != have)
 			node_fail(v, ERR_TYPE, "its inputs have %d and %d dimensions", have, node_val(v, x[k])->shape.rank);
-	int axis = rank == 1 ? (have > 1 ? 1 : 0) : rank == 2 ? 0 : 2;
+	int axis = rank == 3 ? 2 : have > 1 ? 1 : 0;
 	if (node_ok(v))
 		node_set(v, 0, node_concat(v, x, n, axis));
 }
@@ -372,7 +383,7 @@ static void import_sequences(Visit *v)
 
 const NodeRow keras_array_rows[] = {
 	{ "ops::Hstack", 0, "", import_stacked },
-	{ "ops::Vstack", 0, "", import_stacked },
+	{ "ops::Vstack", 0, "", import_vertical },
 	{ "ops::Dstack", 0, "", import_stacked },
 	{ "ops::Append", 0, "", import_append },
 	{ "ops::Hsplit", 0, "", import_parts },
