@@ -43,7 +43,7 @@ class Honest:
     """The honest database: its lines, its best run, and what a session of somebody else needs."""
     def __init__(self):
         onnx_bytes.conv(MODEL, 16, 32, 14)
-        run("dlc-tune", MODEL, "--tuning-db=" + BASE, "--budget=3s", "--trials=60")
+        run("dlc-tune", MODEL, "--tuning-db=" + BASE, "--budget=20s", "--trials=60")
         self.lines = lines(BASE)
         records = [json.loads(l) for l in self.lines]
         self.kind = lambda kind: [r for r in records if r["kind"] == kind]
