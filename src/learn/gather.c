@@ -5,17 +5,15 @@
  */
 #include "learn/gather.h"
 
-#include "base/guard.h"
 #include "base/map.h"
 #include "cost_model/roof.h"
 #include "db/look.h"
 #include "learn/row_cache.h"
+#include "learn/spread.h"
 #include "schedule/drafts.h"
 #include "schedule/space.h"
 
 #include <math.h>
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -165,14 +163,6 @@ static int by_value(const void *a, const void *b)
 
 /* ---- replays ---- */
 
-/* Threads take one Task after the other. */
-typedef struct Replays {
-	Pending *at;
-	size_t n;
-	atomic_size_t next;
-	atomic_bool no_memory;
-} Replays;
-
 typedef struct Making {
 	Pending *of;
 	const size_t *point; /* of each draft */
@@ -216,34 +206,11 @@ static void replay(Pending *p)
 	arena_free(a);
 }
 
-static void *replay_some(void *arg)
+static void replay_one(void *arg, size_t i)
 {
-	Replays *r = arg;
-	Guard g; /* of this thread */
-	if (GUARD_ENTER(&g)) {
-		atomic_store(&r->no_memory, true);
-		return NULL;
-	}
-	for (size_t i; (i = atomic_fetch_add(&r->next, 1)) < r->n && !atomic_load(&r->no_memory);)
-		if (r->at[i].task != NULL)
-			replay(&r->at[i]);
-	guard_leave(&g);
-	return NULL;
-}
-
-static void replay_all(Gather *g)
-{
-	enum { THREADS = 64 };
-	pthread_t thread[THREADS];
-	Replays r = { .at = g->pending.at, .n = g->pending.n };
-	int n = g->ask->threads < THREADS ? g->ask->threads : THREADS, started = 0;
-	while (started < n - 1 && (size_t)started + 1 < r.n && pthread_create(&thread[started], NULL, replay_some, &r) == 0)
-		started++;
-	replay_some(&r);
-	for (int i = 0; i < started; i++)
-		pthread_join(thread[i], NULL);
-	if (atomic_load(&r.no_memory))
-		guard_out_of_memory();
+	Pending *p = (Pending *)arg + i;
+	if (p->task != NULL)
+		replay(p);
 }
 
 /* What the cache has of the points; the others are to be made, and some of these again, to be compared. */
@@ -372,7 +339,7 @@ static bool gather(Gather *g)
 		if (!db_each_task(g->db, take_task, g, g->err) || g->err->code != ERR_NONE)
 			return false;
 	}
-	replay_all(g);
+	spread(g->ask->threads, g->pending.n, replay_one, g->pending.at);
 	for (size_t i = 0; i < g->pending.n; i++) {
 		add_task(g, &g->pending.at[i]);
 		arena_free(g->pending.at[i].arena);
@@ -412,6 +379,7 @@ bool learn_gather(const LearnAsk *ask, LearnSet *out, Arena *a, Err *err)
 		.refused = g.refused,
 		.data = hash_of_runs(&g),
 		.epoch = ask->epoch,
+		.threads = ask->threads,
 		.replayed = cache.path != NULL ? cache.added : (int64_t)g.ns.n + g.refused,
 		.note = cache.note };
 	return true;

@@ -26,6 +26,7 @@ typedef struct LearnSet {
 	int64_t runs, refused; /* read; schedules that this version refuses, or that are too fast to be true */
 	Hash data;             /* of the ids of the runs: equal for equal records */
 	int epoch;             /* LearnAsk's */
+	int threads;           /* LearnAsk's: that may train */
 	int64_t replayed;      /* schedules whose row the cache did not have */
 	const char *note;      /* what is wrong with the cache; NULL: nothing */
 } LearnSet;
@@ -36,7 +37,7 @@ typedef struct LearnAsk {
 	TargetKind kind;
 	const Target *here; /* this machine: what its targets are described by, with any number of threads; may be NULL */
 	int epoch;          /* of codegen */
-	int threads;        /* that replay schedules; below 2: only the caller's */
+	int threads;        /* that replay schedules and train; below 2: only the caller's */
 	const char *rows;   /* the file that keeps rows (row_cache.h); NULL: none */
 } LearnAsk;
 

@@ -1,6 +1,8 @@
 /* See hold_out.h. */
 #include "learn/hold_out.h"
 
+#include "learn/spread.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -83,22 +85,44 @@ static TrainSet without(const LearnSet *s, int part, Arena *a)
 	return out;
 }
 
-/* said[i]: the time of row i by trees that have not seen its Task. */
-static bool hold_out(const LearnSet *s, double *said, Err *err)
+/* The trees of all rows, and for each part those of the other rows. */
+typedef struct Training {
+	const LearnSet *set;
+	double *said; /* of row i: the time by trees that have not seen its Task */
+	LearnedModel *model;
+	Arena *arena; /* of the model's trees */
+	bool good[LEARN_PARTS + 1];
+	Err err[LEARN_PARTS + 1];
+} Training;
+
+static void train_some(void *arg, size_t i)
 {
-	for (int part = 0; part < LEARN_PARTS; part++) {
-		Arena *a = arena_new();
-		TrainSet rest = without(s, part, a);
-		Forest f = { 0 };
-		if (rest.n > 0 && !train_forest(a, &rest, NULL, &f, NULL, err)) {
-			arena_free(a);
+	Training *x = arg;
+	const LearnSet *s = x->set;
+	int part = (int)i - 1;
+	if (part < 0) { /* it takes longest, so it begins first */
+		x->good[i] = train_forest(x->arena, &s->rows, NULL, &x->model->forest, x->model->gain, &x->err[i]);
+		return;
+	}
+	Arena *a = arena_new();
+	TrainSet rest = without(s, part, a);
+	Forest f = { 0 };
+	x->good[i] = rest.n == 0 || train_forest(a, &rest, NULL, &f, NULL, &x->err[i]);
+	for (int t = 0; t < s->ntask && x->good[i]; t++)
+		for (int k = s->task[t].first; part_of(&s->task[t]) == part && k < s->task[t].first + s->task[t].n; k++)
+			x->said[k] = s->rows.estimate[k] * exp(forest_value(&f, s->rows.row + (size_t)k * PREDICTORS));
+	arena_free(a);
+}
+
+static bool train_all(const LearnSet *s, double *said, LearnedModel *out, Arena *a, Err *err)
+{
+	Training x = { .set = s, .said = said, .model = out, .arena = a };
+	spread(s->threads, LEARN_PARTS + 1, train_some, &x);
+	for (int k = 0; k <= LEARN_PARTS; k++)
+		if (!x.good[k]) {
+			*err = x.err[k];
 			return false;
 		}
-		for (int t = 0; t < s->ntask; t++)
-			for (int i = s->task[t].first; part_of(&s->task[t]) == part && i < s->task[t].first + s->task[t].n; i++)
-				said[i] = s->rows.estimate[i] * exp(forest_value(&f, s->rows.row + (size_t)i * PREDICTORS));
-		arena_free(a);
-	}
 	return true;
 }
 
@@ -232,7 +256,7 @@ bool learn_train(const LearnSet *s, TargetKind kind, int64_t now_s, LearnedModel
 			"there are %d schedules of %d Tasks to learn from, and a model needs %d of %d: tune first", s->rows.n,
 			s->ntask, (int)LEARN_LEAST_ROWS, (int)LEARN_LEAST_TASKS);
 	double *said = arena_array(a, double, s->rows.n);
-	if (!hold_out(s, said, err) || !train_forest(a, &s->rows, NULL, &out->forest, out->gain, err))
+	if (!train_all(s, said, out, a, err))
 		return false;
 	judge(s, said, out, a);
 	learn_gains(s, said, out, a);
