@@ -84,6 +84,9 @@ typedef VEC(Result) Results;
 static bool list_result(Import *im, const NodeGraph *g, const NodeValue *v, Item *it, Names *names, Results *out)
 {
 	bool sequence = it->kind == ITEM_SEQUENCE;
+	if (it->kind == ITEM_REFUSED)
+		return import_refuse(im, it->refused->refusal, "the model's result '%s' is its input '%s', which %s", v->name,
+			it->name, it->refused->refused);
 	if (sequence && it->n == 0)
 		import_note(im, "the result '%s' is an empty sequence, which gives no results", v->name);
 	for (int k = 0; k < (sequence ? it->n : 1); k++) {
@@ -170,6 +173,10 @@ static bool import_graph(Import *im)
 			names_bind(im->own, g->node[k].out[i], 0);
 	if (!import_inputs(im, &f, g) || !node_walk(im, &f, g->node, g->nnode) || !read_outputs(im, &f, g))
 		return false;
+	for (size_t k = 0; k < g->nin; k++)
+		if (g->in[k].refused != NULL)
+			import_note(
+				im, "input '%s' is left out, because no node reads it: it %s", g->in[k].name, g->in[k].refused);
 	for (size_t k = 0; k < im->dag->value.n; k++) {
 		const Value *v = &im->dag->value.at[k];
 		if (!import_check_size(im, "value", v->name, v->type, v->shape))

@@ -14,8 +14,9 @@ typedef struct Symbols Symbols;
 /*
  * An optional without an element is ITEM_NONE; one with an element is that element. ITEM_FLOAT8 are codes, whose format
  * is `code`. ITEM_OPEN is a tensor without data and shape: the row that knows what it must be makes it ITEM_TENSOR.
+ * ITEM_REFUSED is an input that dlc cannot take: the first node that reads it is refused.
  */
-typedef enum { ITEM_TENSOR, ITEM_FLOAT8, ITEM_SEQUENCE, ITEM_NONE, ITEM_OPEN } ItemKind;
+typedef enum { ITEM_TENSOR, ITEM_FLOAT8, ITEM_SEQUENCE, ITEM_NONE, ITEM_OPEN, ITEM_REFUSED } ItemKind;
 
 /* The meaning of a name. Known elements are added to the Dag when a call reads them. */
 typedef struct Item {
@@ -29,6 +30,7 @@ typedef struct Item {
 	bool input;         /* a graph input: a given constant would make it known */
 	struct Item **list; /* ITEM_SEQUENCE: its n elements; NULL: never written */
 	int n;
+	const NodeValue *refused; /* ITEM_REFUSED: the input, with the reason */
 } Item;
 
 /* What a front end made of a file. */

@@ -260,8 +260,11 @@ static bool import_sequence(Import *im, const Frame *f, const NodeValue *v)
 bool import_input(Import *im, const Frame *f, const NodeValue *v)
 {
 	Item it = { .name = v->name, .type = v->type, .value = DAG_NONE, .input = true };
-	if (v->refused != NULL)
-		return import_refuse(im, v->refusal, "input '%s'%s %s", v->name, reader_of(im, v->name), v->refused);
+	if (v->refused != NULL) {
+		it.kind = ITEM_REFUSED;
+		it.refused = arena_copy(im->arena, v, sizeof *v);
+		return import_define(im, f, it.name, arena_copy(im->arena, &it, sizeof it));
+	}
 	if (v->sequence)
 		return import_sequence(im, f, v);
 	const BindArg *b = bind_arg(im, it.name);

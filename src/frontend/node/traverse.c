@@ -208,7 +208,9 @@ static bool run_function(Visit *call, const NodeFunction *fn)
 		return import_refuse(im, ERR_INPUT, "%s: it has more inputs or results than the function '%s' has", call->name,
 			fn->name);
 	for (int k = 0; k < node_nin(call); k++) {
-		Item *it = node_item(call, k);
+		const char *name = call->node->in[k];
+		Item *it = name[0] != 0 ? import_lookup(im, up, name) : NULL; /* also one that only nodes must not read */
+		call->input_seen[k] = 1;
 		if (it != NULL && !import_define(im, &f, fn->in[k], it))
 			return false;
 	}

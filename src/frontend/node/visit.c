@@ -96,16 +96,22 @@ bool node_used(const Visit *n, int k)
 Item *node_item(Visit *n, int k)
 {
 	const char *name = k < node_nin(n) ? n->node->in[k] : "";
-	if (name[0] != 0)
-		n->input_seen[k] = 1;
-	return name[0] == 0 ? NULL : import_lookup(n->im, n->frame, name);
+	if (name[0] == 0)
+		return NULL;
+	n->input_seen[k] = 1;
+	Item *it = import_lookup(n->im, n->frame, name);
+	if (it == NULL || it->kind != ITEM_REFUSED)
+		return it;
+	import_refuse(n->im, it->refused->refusal, "input '%s' of %s %s", it->name, n->name, it->refused->refused);
+	return NULL;
 }
 
 const char *item_kind_name(ItemKind kind)
 {
 	return kind == ITEM_FLOAT8 ? "of 8-bit floats, which only casts and quantisation read" :
 		   kind == ITEM_SEQUENCE ? "a sequence" : kind == ITEM_NONE ? "an empty optional" :
-		   kind == ITEM_OPEN ? "a weight whose data and shape no file gives" : "a tensor";
+		   kind == ITEM_OPEN ? "a weight whose data and shape no file gives" :
+		   kind == ITEM_REFUSED ? "an input that is no tensor of numbers" : "a tensor";
 }
 
 /* To go on with after a refusal. */
