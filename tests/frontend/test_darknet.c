@@ -76,6 +76,24 @@ START_TEST(convolutions_are_normalised)
 }
 END_TEST
 
+/* Blanks count nowhere, lines may end as on Windows, and a comment may stand behind a number. */
+START_TEST(texts_of_other_editors)
+{
+	Arena *a = arena_new();
+	static const char cfg[] = "# a\r\n; b\r\n[net]\r\nheight = 4 # rows\r\n\twidth=2;\r\nchannels=1 0\r\n\r\n"
+							  "[maxpool]\r\nsize=2\r\nstride\t=\t2";
+	Dag *d;
+	const float *x = parts(a, 80), *y = run_cfg(a, cfg, x, NULL, &d);
+	const int64_t *dim = d->value.at[d->output.at[0]].shape.dim;
+	ck_assert(dim[1] == 10 && dim[2] == 2 && dim[3] == 1);
+	for (int k = 0; k < 20; k++) {
+		const float *w = x + 4 * k;
+		ck_assert_float_eq(y[k], fmaxf(fmaxf(w[0], w[1]), fmaxf(w[2], w[3])));
+	}
+	arena_free(a);
+}
+END_TEST
+
 /* Below version 0.2 the count of images has 32 bits; a large version says that weights are transposed. */
 START_TEST(headers_of_weights)
 {
@@ -437,6 +455,7 @@ int main(void)
 	TCase *tc = tcase_create("darknet");
 	tcase_add_checked_fixture(tc, make_folder, remove_folder);
 	tcase_add_loop_test(tc, convolutions_are_normalised, 0, 2);
+	tcase_add_test(tc, texts_of_other_editors);
 	tcase_add_loop_test(tc, headers_of_weights, 0, 3);
 	tcase_add_test(tc, pixels_become_channels);
 	tcase_add_test(tc, unequal_shapes_are_added);

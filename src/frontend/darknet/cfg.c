@@ -45,6 +45,8 @@ static bool read_line(Arena *a, char *line, int number, Cfg *out, Err *err)
 	CfgSection *s = &out->at[out->n - 1];
 	if (s->option.n == MOST_OPTIONS)
 		return fail(err, ERR_INPUT, NULL, "line %d: section [%.40s] has too many options", number, s->type);
+	if (equals[1] != 0 && strchr("+-.0123456789", equals[1]) != NULL) /* DarkNet reads numbers up to what is none */
+		equals[1 + strcspn(equals + 1, "#;")] = 0;
 	if (cfg_value(s, line) == NULL) /* the first one counts */
 		vec_push(a, &s->option, ((CfgOption){ line, equals + 1 }));
 	return true;
