@@ -272,6 +272,10 @@ static const struct {
 	{ PROGRAM(NODE("relu.default", ARG("self", "{\"as_custom_obj\":{}}")), "y"), NULL, "of the kind as_custom_obj" },
 	{ PROGRAM(NODE("relu.default", ARG("self", TENSOR("x"))), "z"), NULL, "reads 'z', which no node computes" },
 	{ PROGRAM("{}", "x"), NULL, "has no target" },
+	{ PROGRAM(NODE("clamp.default", ARG("self", TENSOR("x")) "," ARG("min", "{}")), "y"), NULL,
+		"an argument of 'torch.ops.aten.clamp.default' is no value" },
+	{ PROGRAM(NODE("clamp.default", ARG("self", TENSOR("x")) "," ARG("min", "3")), "y"), NULL,
+		"an argument of 'torch.ops.aten.clamp.default' is no value" },
 	{ "{\"graph_module\":{}}", NULL, "has no graph of nodes" },
 	{ "{\"graph_module\":", NULL, "" },
 };

@@ -52,6 +52,7 @@ typedef struct Builder {
 } Builder;
 
 typedef VEC(const char *) TextList;
+typedef VEC(Ref) RefList;
 
 /* ---- reading which tensors a call has */
 
@@ -69,19 +70,21 @@ static bool is_text_ref(const Json *j)
 	       j->list.at[2]->kind == JV_INT && keras_constant(j) == NULL;
 }
 
-/* [name, call, result] of a tensor; NULL: it is none. */
+/* What should be [name, call, result] of a tensor; NULL: it is none. */
 static const Json *history_of(const Json *j)
 {
 	const Json *class = json_find(j, "class_name"), *config = json_find(j, "config");
-	if (class == NULL || class->kind != JV_TEXT || strcmp(class->text, "__keras_tensor__") != 0 || config == NULL)
+	if (class == NULL || class->kind != JV_TEXT || strcmp(class->text, "__keras_tensor__") != 0)
 		return NULL;
-	const Json *at = json_find(config, "keras_history");
-	return at != NULL && is_text_ref(at) ? at : NULL;
+	const Json *at = config != NULL ? json_find(config, "keras_history") : NULL;
+	return at != NULL ? at : j;
 }
 
 /* `list` is [name, call, result]. A model's own call is number 0 in most places, and none of a Sequential of 3. */
 static bool find_ref(Reader *r, const Json *list, bool counts_own, Ref *out)
 {
+	if (!is_text_ref(list))
+		return json_fail(list, r->err, "this tensor does not say whose result it is (keras_history)");
 	const char *name = list->list.at[0]->text;
 	int at = names_find(r->names, name);
 	if (at < 0)
@@ -185,8 +188,6 @@ static bool read_members(Reader *r)
 	return true;
 }
 
-typedef VEC(Ref) RefList;
-
 /* input_layers or output_layers: a tensor, a list, or an object of them. */
 static bool read_ends(Reader *r, const Json *j, RefList *out)
 {
@@ -222,9 +223,8 @@ int keras_count_tensors(const Json *j, bool listed)
 
 static const char *value_name(Arena *a, const char *prefix, const char *layer, int64_t call, int64_t result)
 {
-	const char *name = arena_printf(a, "%s%s", prefix, layer);
-	if (call > 0)
-		name = arena_printf(a, "%s:%lld", name, (long long)call);
+	const char *name = call > 0 ? arena_printf(a, "%s%s:%lld", prefix, layer, (long long)call)
+	                            : arena_printf(a, "%s%s", prefix, layer);
 	return result > 0 ? arena_printf(a, "%s#%lld", name, (long long)result) : name;
 }
 

@@ -175,8 +175,11 @@ KerasLayer *keras_layer(Arena *a, KerasFile *f, const Json *json, int depth, Err
 	/* A subclass that is saved as a graph of layers is one. */
 	if (json_find(config, "input_layers") != NULL && json_find(config, "output_layers") != NULL)
 		l->op = "Functional";
-	if (keras_is_model(l) ? !add_layers(a, f, l, depth, err)
-						  : config->kind == JV_OBJECT && !add_wrapped(a, f, l, depth, err))
+	if (config->kind != JV_OBJECT && !keras_is_model(l)) {
+		json_fail(config, err, "the config of the layer of class '%.60s' is a list, not an object", class);
+		return NULL;
+	}
+	if (keras_is_model(l) ? !add_layers(a, f, l, depth, err) : !add_wrapped(a, f, l, depth, err))
 		return NULL;
 	keras_add_slots(a, l);
 	return l;

@@ -134,6 +134,8 @@ static bool argument(Program *p, const Export *e, Visit *v, const Json *arg, Tor
 	const Json *x = schema_variant(arg);
 	const char *kind = x != NULL ? x->key : "as_none";
 	*out = torch_none();
+	if (arg->kind != JV_OBJECT || arg->list.n == 0)
+		return false;
 	if (strcmp(kind, "as_none") == 0)
 		return true;
 	if (strcmp(kind, "as_tensor") == 0)
