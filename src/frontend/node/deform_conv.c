@@ -4,6 +4,8 @@
 #include "frontend/node/compose.h"
 #include "op/element.h"
 
+enum { MOST_TAPS = 1 << 24 }; /* whose coordinates are constants */
+
 /* The coordinates of a call's taps. `tap` and `place` count taps of the kernel and elements of the result. */
 typedef struct Taps {
 	int64_t batch, groups, taps, places;
@@ -120,7 +122,12 @@ static bool read_taps(Visit *v, const DeformConv *c, Taps *t)
 	else if (weights.dim[1] != channels / c->groups)
 		node_fail(v, ERR_TYPE, "its weights have %lld channels, but need %lld", (long long)weights.dim[1],
 			(long long)(channels / c->groups));
-	for (int d = 0; d < 2 && node_ok(v); d++) {
+	for (int d = 0; d < 2 && node_ok(v); d++) { /* products with dilations stay in 64 bits */
+		if (w->kernel[d] > INT32_MAX)
+			node_fail(v, ERR_TYPE, "its kernel has %lld elements in spatial dimension %d, which are too many",
+				(long long)w->kernel[d], d);
+		if (!node_ok(v))
+			return false;
 		int64_t room = x->shape.dim[2 + d] + w->pads[d] + w->pads[2 + d] - (w->kernel[d] - 1) * w->dilation[d] - 1;
 		if (room < 0)
 			node_fail(v, ERR_TYPE, "its kernel does not fit spatial dimension %d", d);
@@ -141,8 +148,11 @@ static bool read_taps(Visit *v, const DeformConv *c, Taps *t)
 	need_shape(v, c->offset, (Shape){ 4, { t->batch, offsets, t->out[0], t->out[1] } });
 	need_shape(v, c->b, (Shape){ 1, { filters } });
 	need_shape(v, c->mask, (Shape){ 4, { t->batch, masks, t->out[0], t->out[1] } });
-	Shape s = { 2, { t->taps, t->places } };
-	return import_check_size(v->im, "the taps of", v->name, t->type, s) && node_ok(v);
+	int64_t all = shape_product(&(Shape){ 2, { t->taps, t->places } }, 0, 2);
+	if (node_ok(v) && all > MOST_TAPS)
+		node_fail(v, ERR_UNSUPPORTED, "its result has %lld places of %lld taps; dlc takes at most %d of both",
+			(long long)t->places, (long long)t->taps, MOST_TAPS);
+	return node_ok(v);
 }
 
 static int as_type(Visit *v, int x, DType type, Shape shape)

@@ -13,7 +13,7 @@ bool import_check_size(Import *im, const char *what, const char *name, DType typ
 {
 	char text[160];
 	for (int k = 0; k < s.rank; k++)
-		if (s.dim[k] < 0)
+		if (s.dim[k] < 0 || s.dim[k] > most_bytes) /* of a tensor without elements, too */
 			return import_refuse(im, ERR_INPUT, "%s '%s' has a dimension of %lld", what, name, (long long)s.dim[k]);
 	int64_t n = shape_elements(s), bytes = n < 0 ? -1 : dtype_bytes(type, n);
 	if (bytes < 0 || bytes > most_bytes || !shape_is_bounded(s))

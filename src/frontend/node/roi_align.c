@@ -127,8 +127,9 @@ int node_roi_align(Visit *v, int x, Item *rois, int which, const Regions *is)
 	Bins r = { .is = *is, .count = rois != NULL && rois->shape.rank > 0 ? rois->shape.dim[0] : 0 };
 	int64_t h = is->height, w = is->width;
 	const int64_t *d = s.dim;
-	if (node_ok(v) && (rois == NULL || s.rank != 4 || rois->shape.rank != 2 || rois->shape.dim[1] != 4 || d[2] < 1 ||
-						  d[3] < 1 || images.rank != 1 || images.dim[0] != r.count || !dtype_is_float(type)))
+	bool some = d[1] > 0 && d[2] > 0 && d[3] > 0;
+	if (node_ok(v) && (rois == NULL || s.rank != 4 || rois->shape.rank != 2 || rois->shape.dim[1] != 4 || !some ||
+						  images.rank != 1 || images.dim[0] != r.count || !dtype_is_float(type)))
 		node_fail(v, ERR_TYPE, "its regions do not fit its input, or are not four numbers and a place each");
 	if (node_ok(v) && (h < 1 || w < 1 || h > 1 << 10 || w > 1 << 10))
 		node_fail(v, ERR_INPUT, "its output of %lldx%lld is out of range", (long long)h, (long long)w);

@@ -91,7 +91,8 @@ static int tables(Visit *v, int x, const Bins *across, const Bins *down)
 	}
 	Shape s = node_val(v, x)->shape;
 	int all = n > 1 ? node_concat(v, table, n, 0) : x;
-	return node_view(v, all, 2, (int64_t[]){ s.dim[0] * s.dim[1] * s.dim[2] * n, s.dim[3] });
+	Shape rows = { 4, { s.dim[0], s.dim[1], s.dim[2], n } };
+	return node_view(v, all, 2, (int64_t[]){ shape_product(&rows, 0, 4), s.dim[3] });
 }
 
 /* [count, bins] as [count, height, 1] or [count, 1, width]. */
@@ -110,7 +111,8 @@ int node_roi_pool(Visit *v, int x, int rois, const RegionPool *p)
 		node_fail(v, ERR_TYPE, "its regions are not rows of 5 numbers, or its input is no image of floats");
 	if (node_ok(v) && (h < 1 || w < 1 || h > MOST_BINS || w > MOST_BINS))
 		node_fail(v, ERR_INPUT, "its output of %lldx%lld is out of range", (long long)h, (long long)w);
-	if (node_ok(v) && (s.dim[0] < 1 || s.dim[2] < 1 || s.dim[3] < 1 || s.dim[2] > INT32_MAX || s.dim[3] > INT32_MAX))
+	bool some = s.dim[0] > 0 && s.dim[1] > 0 && s.dim[2] > 0 && s.dim[3] > 0;
+	if (node_ok(v) && (!some || s.dim[2] > INT32_MAX || s.dim[3] > INT32_MAX))
 		node_fail(v, ERR_UNSUPPORTED, "its input has no elements, or too many");
 	if (!node_ok(v))
 		return DAG_NONE;

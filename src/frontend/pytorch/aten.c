@@ -275,6 +275,12 @@ Shape aten_shape(Aten *n, const char *name)
 	return torch_shape(n->v, aten_tensor(n, name));
 }
 
+/* 0 where no integer is that large. */
+static int64_t without_fraction(double f)
+{
+	return fabs(f) < 9e18 ? (int64_t)f : 0;
+}
+
 bool torch_to_int(Visit *v, TorchValue x, int64_t *out)
 {
 	*out = 0;
@@ -285,13 +291,13 @@ bool torch_to_int(Visit *v, TorchValue x, int64_t *out)
 				v, ERR_TYPE, "a tensor of %lld elements cannot be a number", (long long)shape_elements(it->shape));
 		if (!node_ok(v) || !node_know(v, it, "a number"))
 			return false;
-		*out = dtype_is_float(it->type) ? (int64_t)element_get(it->type, it->data, 0)
+		*out = dtype_is_float(it->type) ? without_fraction(element_get(it->type, it->data, 0))
 		                                : element_get_int(it->type, it->data, 0);
 		return true;
 	}
 	if (!torch_is_number(x))
 		return false;
-	*out = x.kind == TORCH_FLOAT ? (fabs(x.f) < 9e18 ? (int64_t)x.f : 0) : x.i;
+	*out = x.kind == TORCH_FLOAT ? without_fraction(x.f) : x.i;
 	return true;
 }
 

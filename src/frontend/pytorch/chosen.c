@@ -106,8 +106,10 @@ static bool sliced(Aten *n, const Read *r, ChosenCall *call)
 	Visit *v = n->v;
 	bool narrow = is_one(n->row, " narrow ");
 	int64_t places = r->shape.dim[0], start = aten_given(n, "start") ? aten_int(n, "start") : 0, end = places;
-	if (narrow || aten_given(n, "end"))
-		end = narrow ? start + aten_int(n, "length") : aten_int(n, "end");
+	if (!narrow && aten_given(n, "end"))
+		end = aten_int(n, "end");
+	if (narrow && __builtin_add_overflow(start, aten_int(n, "length"), &end))
+		return false;
 	if (start < 0 || end < 0 || (!narrow && aten_int(n, "step") != 1) || (narrow && aten_given(n, "length")))
 		return false;
 	end = end < places ? end : places;

@@ -142,7 +142,8 @@ static Projections projections(Aten *n)
 		.heads = aten_int(n, n->row->op != 0 ? "num_heads" : "num_head"),
 		.size = aten_int(n, "embed_dim") };
 	Shape s = node_val(n->v, p.w)->shape;
-	if (node_ok(n->v) && (s.rank != 2 || s.dim[0] != 3 * p.size || s.dim[1] != p.size))
+	bool fits = s.rank == 2 && p.size >= 1 && p.size <= INT64_MAX / 3;
+	if (node_ok(n->v) && (!fits || s.dim[0] != 3 * p.size || s.dim[1] != p.size))
 		node_fail(n->v, ERR_TYPE, "its projections do not fit %lld elements", (long long)p.size);
 	return p;
 }

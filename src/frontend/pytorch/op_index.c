@@ -131,9 +131,8 @@ static bool add_mask(Aten *n, Places *p, Item *mask, int axis)
 	for (int64_t i = 0; i < all; i++)
 		many += element_get_int(BOOL, mask->data, i) != 0;
 	for (int d = 0; d < mask->shape.rank && p->count < DAG_MAX_RANK; d++) {
-		int64_t *at = arena_array(v->im->arena, int64_t, many + 1), m = 0, after = 1;
-		for (int k = d + 1; k < mask->shape.rank; k++)
-			after *= mask->shape.dim[k];
+		int64_t *at = arena_array(v->im->arena, int64_t, many + 1), m = 0;
+		int64_t after = shape_product(&mask->shape, d + 1, mask->shape.rank);
 		for (int64_t i = 0; i < all; i++)
 			if (element_get_int(BOOL, mask->data, i) != 0)
 				at[m++] = i / after % mask->shape.dim[d];

@@ -67,6 +67,15 @@ static void import_hstack(Aten *n)
 
 /* ---- repeating */
 
+/* A dimension times a number, of which the dimensions of empty tensors give any product. */
+static int64_t multiplied(Visit *v, int64_t dim, int64_t times)
+{
+	int64_t y = shape_product(&(Shape){ 2, { dim, times } }, 0, 2);
+	if (node_ok(v) && y == (int64_t)1 << 62)
+		node_fail(v, ERR_INPUT, "%lld times a dimension of %lld is too many", (long long)times, (long long)dim);
+	return y;
+}
+
 static int tiled(Aten *n, int x, const int64_t *times, int count)
 {
 	Visit *v = n->v;
@@ -89,7 +98,7 @@ static int tiled(Aten *n, int x, const int64_t *times, int count)
 		x = node_reshape(v, x, parts);
 		parts.dim[1] = times[k];
 		x = node_expand(v, x, parts);
-		wide.dim[k] *= times[k];
+		wide.dim[k] = multiplied(v, wide.dim[k], times[k]);
 		x = node_reshape(v, x, wide);
 	}
 	return x;
@@ -130,7 +139,7 @@ static void import_repeat_interleave(Aten *n)
 	Shape parts = { .rank = 3, .dim = { shape_product(&s, 0, axis + 1), 1, shape_product(&s, axis + 1, s.rank) } };
 	x = node_reshape(v, x, parts);
 	parts.dim[1] = times;
-	s.dim[axis] *= times;
+	s.dim[axis] = multiplied(v, s.dim[axis], times);
 	aten_set(n, node_reshape(v, node_expand(v, x, parts), s));
 }
 
@@ -260,7 +269,9 @@ static void import_diagonal(Aten *n)
 	perm[m] = b;
 	int64_t row = offset < 0 ? -offset : 0, column = offset > 0 ? offset : 0;
 	int64_t size = s.dim[a] - row < s.dim[b] - column ? s.dim[a] - row : s.dim[b] - column;
-	out.dim[out.rank++] = s.dim[a] * s.dim[b];
+	out.dim[out.rank++] = multiplied(v, s.dim[a], s.dim[b]);
+	if (!node_ok(v))
+		return;
 	TorchValue y = torch_view_order(v, aten_tensor(n, "self"), perm);
 	y = torch_view_shape(v, y.tensor, out);
 	bool none = size <= 0;
@@ -291,12 +302,12 @@ static void import_pixel_shuffle(Aten *n)
 	if (back) {
 		x = node_view(v, x, 6, (int64_t[]){ all, c, h / r, r, w / r, r });
 		x = node_transpose(v, x, (int64_t[]){ 0, 1, 3, 5, 2, 4 });
-		c *= r * r, h /= r, w /= r;
+		c = multiplied(v, c, r * r), h /= r, w /= r;
 	} else {
 		c /= r * r;
 		x = node_view(v, x, 6, (int64_t[]){ all, c, r, r, h, w });
 		x = node_transpose(v, x, (int64_t[]){ 0, 1, 4, 2, 5, 3 });
-		h *= r, w *= r;
+		h = multiplied(v, h, r), w = multiplied(v, w, r);
 	}
 	s.dim[s.rank - 3] = c, s.dim[s.rank - 2] = h, s.dim[s.rank - 1] = w;
 	aten_set(n, node_reshape(v, x, s));

@@ -188,11 +188,11 @@ static void import_einsum(Aten *n)
 static void import_tensordot(Aten *n)
 {
 	Visit *v = n->v;
-	int64_t da[ATEN_INTS], db[ATEN_INTS], pa[DAG_MAX_RANK], pb[DAG_MAX_RANK], inner = 1;
+	int64_t da[ATEN_INTS], db[ATEN_INTS], pa[DAG_MAX_RANK], pb[DAG_MAX_RANK];
 	bool ua[DAG_MAX_RANK + 1] = { false }, ub[DAG_MAX_RANK + 1] = { false };
 	int a, b, m = 0, k = 0;
 	pair(n, "self", "other", &a, &b);
-	Shape s = node_val(v, a)->shape, t = node_val(v, b)->shape, r = { .rank = 0 };
+	Shape s = node_val(v, a)->shape, t = node_val(v, b)->shape, r = { .rank = 0 }, summed = r;
 	int count = aten_ints(n, "dims_self", -1, da), other = aten_ints(n, "dims_other", -1, db);
 	if (node_ok(v) && count != other)
 		node_fail(v, ERR_TYPE, "it sums over %d dimensions of one input and %d of the other", count, other);
@@ -200,8 +200,10 @@ static void import_tensordot(Aten *n)
 		da[i] = node_axis(v, da[i], s.rank);
 		db[i] = node_axis(v, db[i], t.rank);
 		ua[da[i]] = ub[db[i]] = true;
-		inner *= s.dim[da[i]];
+		if (i < DAG_MAX_RANK)
+			summed.dim[summed.rank++] = s.dim[da[i]];
 	}
+	int64_t inner = shape_product(&summed, 0, summed.rank);
 	for (int i = 0; i < s.rank; i++)
 		if (!ua[i]) {
 			pa[m++] = i;

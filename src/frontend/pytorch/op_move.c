@@ -316,7 +316,7 @@ static void give_equal(Aten *n, int axis, int64_t all, int64_t each)
 		node_fail(n->v, ERR_INPUT, "parts of %lld elements cannot be cut", (long long)each);
 	if (!node_ok(n->v))
 		return;
-	int64_t count = each > 0 && all > 0 ? (all + each - 1) / each : 1;
+	int64_t count = each > 0 && all > 0 ? (all - 1) / each + 1 : 1;
 	int64_t *size = arena_array(n->v->im->arena, int64_t, count);
 	for (int64_t k = 0; k < count; k++)
 		size[k] = k + 1 < count ? each : all - (count - 1) * each;
@@ -347,7 +347,7 @@ static void import_chunk(Aten *n)
 	if (node_ok(n->v) && (count < 1 || count > MOST_PARTS || s.rank == 0))
 		node_fail(n->v, ERR_INPUT, "it cuts its input into %lld parts", (long long)count);
 	if (node_ok(n->v))
-		give_equal(n, axis, all, all > 0 ? (all + count - 1) / count : 1);
+		give_equal(n, axis, all, all > 0 ? (all - 1) / count + 1 : 1);
 }
 
 /* Parts that differ by one element at most, or that end where numbers say. */

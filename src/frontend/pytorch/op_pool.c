@@ -56,13 +56,13 @@ static void import_avg_pool(Aten *n)
 	if (!node_ok(n->v))
 		return;
 	if (aten_given(n, "divisor_override") && divisor != 0) { /* the sum, over another number */
-		int64_t all = 1;
+		double all = 1;
 		for (int k = 0; k < spatial; k++)
-			all *= w.kernel[k];
+			all *= (double)w.kernel[k];
 		if (ceil)
 			node_fail(n->v, ERR_UNSUPPORTED, "its divisor_override does not go with ceil_mode");
 		int y = node_avg_pool(n->v, x, &w, false, true);
-		torch_set_batched(n, node_with_number(n->v, OP_mul, y, (double)all / (double)divisor), single);
+		torch_set_batched(n, node_with_number(n->v, OP_mul, y, all / (double)divisor), single);
 		return;
 	}
 	torch_set_batched(n, node_avg_pool(n->v, x, &w, ceil, count_pad), single);
@@ -101,7 +101,7 @@ static int reduce_axis(Aten *n, int op, int x, int axis, int64_t out)
 {
 	Visit *v = n->v;
 	int64_t in = node_val(v, x)->shape.dim[axis], most = 1;
-	for (int64_t i = 0; i < out; i++)
+	for (int64_t i = 0; i < out && out <= 1 << 20; i++)
 		most = end_of(i, in, out) - first_of(i, in, out) > most ? end_of(i, in, out) - first_of(i, in, out) : most;
 	if (out > 1 << 20 || most > (1 << 22) / out || !torch_spend(v, out * most)) {
 		node_fail(v, ERR_UNSUPPORTED, "it has %lld windows, which are too many", (long long)out);

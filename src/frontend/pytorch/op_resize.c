@@ -127,6 +127,10 @@ static void import_upsample(Aten *n)
 			a.scale = a.out > 1 ? (double)(a.in - 1) / (double)(a.out - 1) : 0;
 		else
 			a.scale = factor > 0 ? 1 / factor : (double)a.in / (double)a.out;
+		if (!(a.scale >= 0 && a.scale <= INT32_MAX)) {
+			node_fail(v, ERR_INPUT, "it resizes dimension %d by a factor of %g", 2 + k, factor);
+			return;
+		}
 		x = resize_axis(n, x, 2 + k, &a, f, corners);
 	}
 	aten_set(n, x);

@@ -77,6 +77,14 @@ static void import_index_write(Aten *n)
 	aten_set(n, scattered(n, x, node_expand(v, at, wide), y, axis, n->row->op == 1 ? "add" : "none"));
 }
 
+/* A place along an axis of `all` elements, counted from the end when negative. */
+static int64_t place_in(Aten *n, int64_t at, int axis, int64_t all)
+{
+	if (node_ok(n->v) && (at < -all || at >= all))
+		node_fail(n->v, ERR_INPUT, "element %lld is outside of dimension %d", (long long)at, axis);
+	return !node_ok(n->v) ? 0 : at < 0 ? at + all : at;
+}
+
 /* The elements of `src` in a part of self. */
 static void import_slice_scatter(Aten *n)
 {
@@ -85,8 +93,7 @@ static void import_slice_scatter(Aten *n)
 	int axis = aten_axis(n, "dim", s.rank);
 	int64_t start = 0, end = INT64_MAX, step = 1, all = s.dim[axis];
 	if (n->row->op != 0) {
-		start = aten_int(n, "index");
-		start += start < 0 ? all : 0;
+		start = place_in(n, aten_int(n, "index"), axis, all);
 		end = start + 1;
 	} else {
 		start = aten_given(n, "start") ? aten_int(n, "start") : 0;

@@ -70,8 +70,14 @@ static void convolve(Aten *n, bool transposed, int spatial)
 		node_fail(v, ERR_TYPE, "its weight has %d dimensions and its input %d", w.rank, s.rank);
 	if (!node_ok(v))
 		return;
-	for (int k = 0; k < win.n; k++)
+	for (int k = 0; k < win.n; k++) {
 		win.kernel[k] = w.dim[2 + k];
+		if (win.kernel[k] > INT32_MAX) /* products with dilations stay in 64 bits */
+			node_fail(v, ERR_TYPE, "its weight has %lld elements in dimension %d, which are too many",
+				(long long)win.kernel[k], 2 + k);
+	}
+	if (!node_ok(v))
+		return;
 	torch_window_numbers(n, "stride", win.n, 1, win.stride);
 	torch_window_numbers(n, "dilation", win.n, 1, win.dilation);
 	read_padding(n, &win);
@@ -128,7 +134,7 @@ static void import_im2col(Aten *n)
 		return;
 	Attr attr = attr_ints("pads", pads, 8);
 	x = node_call(v, OP_pad, &x, 1, &attr, 1);
-	int64_t count = w.kernel[0] * w.kernel[1], places = out[0] * out[1];
+	int64_t count = w.kernel[0] * w.kernel[1], places = shape_product(&(Shape){ 2, { out[0], out[1] } }, 0, 2);
 	int *part = arena_array(v->im->arena, int, count);
 	for (int64_t k = 0; k < count && node_ok(v); k++) {
 		int64_t start[] = { 0, 0, k / w.kernel[1] * w.dilation[0], k % w.kernel[1] * w.dilation[1] };
@@ -161,7 +167,7 @@ static void import_col2im(Aten *n)
 		int64_t room = size[k] + 2 * pads[k] - (w.kernel[k] - 1) * w.dilation[k] - 1;
 		dim[4 + k] = room < 0 ? 0 : room / w.stride[k] + 1;
 	}
-	if (s.dim[1] % count != 0 || dim[4] * dim[5] != s.dim[2]) {
+	if (s.dim[1] % count != 0 || shape_product(&(Shape){ 2, { dim[4], dim[5] } }, 0, 2) != s.dim[2]) {
 		node_fail(v, ERR_TYPE, "its windows do not fit its output_size");
 		return;
 	}

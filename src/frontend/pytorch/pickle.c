@@ -491,6 +491,8 @@ bool torch_saved_read(Arena *a, const TorchSaved *s, Item *out, bool *copied, Er
 		return false;
 	int64_t have = (int64_t)(b.n / (size_t)size), last = s->offset, row = 1;
 	bool inside = n >= 0 && last <= have && n <= ((int64_t)1 << 40), plain = true;
+	for (int i = 0; i < s->shape.rank; i++) /* of a tensor without elements, too */
+		inside &= s->shape.dim[i] <= (int64_t)1 << 40;
 	for (int i = s->shape.rank - 1; i >= 0 && inside && n > 0; i--) {
 		int64_t steps = s->shape.dim[i] - 1;
 		plain &= steps == 0 || s->stride[i] == row;
