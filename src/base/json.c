@@ -150,6 +150,10 @@ Json *json_parse(Arena *a, const char *name, const char *text, size_t n, Err *er
 		fail(err, ERR_SYNTAX, place, "nested deeper than %d brackets", JSON_DEPTH);
 		return NULL;
 	}
+	if (n == 0) { /* of a file without content `text` may be NULL */
+		fail(err, ERR_SYNTAX, name, "is empty, and no JSON");
+		return NULL;
+	}
 	json_t *tree = json_loadb(text, n, JSON_REJECT_DUPLICATES, &why);
 	if (tree == NULL) {
 		snprintf(place, sizeof place, "%s:%d", name, why.line > 0 ? why.line : 1);

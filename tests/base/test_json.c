@@ -24,7 +24,8 @@ static const struct {
 } texts[] = {
 	{ "{}", NULL, NULL },
 	{ "[1,-2,[3.5],\"x\",null,true,{\"a\":[]}]", NULL, NULL },
-	{ "", "t:1", "not JSON: '[' or '{' expected near end of file" },
+	{ "", "t", "is empty, and no JSON" },
+	{ " ", "t:1", "not JSON: '[' or '{' expected near end of file" },
 	{ "{", "t:1", "not JSON: string or '}' expected near end of file" },
 	{ "[1,\n2", "t:2", "not JSON: ']' expected near end of file" },
 	{ "[1]x", "t:1", "not JSON: end of file expected near 'x'" },
