@@ -327,6 +327,10 @@ START_TEST(a_model_without_its_text)
 	ck_assert_float_eq(((const float *)out[0])[0], -4);
 	ck_assert(frontend_load(a, path, &(ModelArgs){ .weights = path }, &err) == NULL);
 	ck_assert_str_eq(err.place, "weights");
+	err = (Err){ 0 };
+	net.layer.at[0].top.n = net.layer.at[1].top.n = net.layer.at[2].top.n = 0;
+	ck_assert(frontend_load(a, save_weights(a, "weights.caffemodel", &net), NULL, &err) == NULL);
+	ck_assert_str_eq(err.text, "has weights, but no layer says what it gives: name its .prototxt");
 	arena_free(a);
 }
 END_TEST

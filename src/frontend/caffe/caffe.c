@@ -168,6 +168,16 @@ static bool check_skipped(const WireTexts *skipped, Err *err)
 	return true;
 }
 
+/* A file that was written for its weights alone may leave out what its layers read and write. */
+static bool check_joined(const char *path, const CaffeNet *net, Err *err)
+{
+	bool joined = net->layer.n == 0;
+	for (size_t k = 0; k < net->layer.n && !joined; k++)
+		joined = net->layer.at[k].top.n > 0;
+	return joined ||
+	       fail(err, ERR_INPUT, path, "has weights, but no layer says what it gives: name its .prototxt");
+}
+
 /* The .prototxt of a .caffemodel, where one of that name lies beside it. */
 static bool read_net(
 	Arena *a, const char **path, Bytes file, const char **weights, CaffeNet *net, WireTexts *skipped, Err *err)
@@ -179,7 +189,7 @@ static bool read_net(
 	*weights = *path;
 	const char *text = neighbour_ending(a, *path, ".caffemodel", ".prototxt");
 	if (text == NULL)
-		return caffe_read(a, *path, file, false, net, NULL, err);
+		return caffe_read(a, *path, file, false, net, NULL, err) && check_joined(*path, net, err);
 	*path = text;
 	return neighbour_read(a, text, &file, err) && caffe_read(a, text, file, true, net, skipped, err);
 }
