@@ -3,15 +3,17 @@
 
     python3 bench/formats/tflite_rows.py DLC [PATTERN]
 
-DLC is the program; with PATTERN only cases whose names match run. Needs tensorflow (checked with 2.21.0). A case is a
-function of its inputs, which TensorFlow's converter makes a model of; with `int8` it is quantised after training, with
-`uint8` its inputs and results are. Prints what differs by more than 1e-4 of the largest element, or of quantised models
-by more than a step of the result's codes; what is refused; and which rows of src/frontend/tflite no case has.
+DLC is the program; with PATTERN only cases whose names match run. Needs tensorflow and tf_keras (checked with 2.21.0).
+A case is a function of its inputs, which TensorFlow's converter makes a model of; with `int8` it is quantised after
+training, with `uint8` its inputs and results are. Prints what differs by more than 1e-4 of the largest element, or of
+quantised models by more than a step of the result's codes; what is refused; and which rows of src/frontend/tflite no
+case has.
 """
 import glob, os, re, subprocess, sys, tempfile
 
 os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
 os.environ["CUDA_VISIBLE_DEVICES"] = ""
+os.environ["TF_USE_LEGACY_KERAS"] = "1"  # the converter takes models of version 2, and functions of version 3
 import numpy as np
 import tensorflow as tf
 
@@ -221,16 +223,22 @@ detections(True, 4, background=0, most=9, of_class=2)
 detections(True, 3, score=0.97, most=9)
 
 
-def keras_case(name, layers, x, how="float"):
-    import keras
+def keras_case(name, layers, x, how="float", version=3):
+    if version == 2:
+        import tf_keras as keras
+    else:
+        import keras
     keras.utils.set_random_seed(3)
     net = keras.Sequential([keras.Input(batch_shape=x.shape)] + layers(keras.layers))
-    case(name, lambda a, net=net: net(a), x, how=how)
+    case(name, net if version == 2 else lambda a, net=net: net(a), x, how=how)
 
 
 keras_case("UNIDIRECTIONAL_SEQUENCE_LSTM", lambda L: [L.LSTM(6, return_sequences=True)], f(1, 7, 5))
 keras_case("BIDIRECTIONAL lstm", lambda L: [L.Bidirectional(L.LSTM(6, return_sequences=True))], f(1, 7, 5))
 keras_case("UNIDIRECTIONAL_SEQUENCE_RNN", lambda L: [L.SimpleRNN(6, return_sequences=True, unroll=True)], f(1, 7, 5))
+for how in ("float", "weights", "int8"):  # version 2 makes one operator of it
+    keras_case(f"UNIDIRECTIONAL_SEQUENCE_LSTM fused {how}", lambda L: [L.LSTM(16, return_sequences=True)],
+               f(1, 40, 5), how=how, version=2)
 keras_case("EMBEDDING_LOOKUP", lambda L: [L.Embedding(9, 4)], i(1, 6, hi=9))
 both("two convolutions", lambda x, v=f(3, 3, 4, 16), w=f(1, 1, 16, 8): tf.nn.conv2d(tf.nn.relu6(tf.nn.conv2d(
     x, v, 2, "SAME")), w, 1, "SAME"), image)
@@ -241,7 +249,8 @@ case("two convolutions uint8", lambda x, v=f(3, 3, 4, 16), w=f(1, 1, 16, 8): tf.
 def convert(fn, inputs, how):
     spec = [tf.TensorSpec(x.shape, x.dtype, name=f"x{k}") for k, x in enumerate(inputs)]
     concrete = tf.function(lambda *a: fn(*a)).get_concrete_function(*spec)
-    c = tf.lite.TFLiteConverter.from_concrete_functions([concrete])
+    c = tf.lite.TFLiteConverter.from_concrete_functions([concrete]) if not hasattr(
+        fn, "layers") else tf.lite.TFLiteConverter.from_keras_model(fn)
     c.allow_custom_ops = True
     if how != "float":
         c.optimizations = [tf.lite.Optimize.DEFAULT]
