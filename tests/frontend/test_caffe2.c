@@ -153,6 +153,16 @@ START_TEST(two_files_are_a_net)
 	Err err = { 0 };
 	ck_assert(frontend_load(a, in_folder(a, "init_net.pb"), NULL, &err) == NULL);
 	ck_assert_msg(strstr(err.text, "only fills weights: name the predict_net") != NULL, "%s", err.text);
+	for (int k = 0; k < 2; k++) { /* an init_net of another net, which is given or found */
+		err = (Err){ 0 };
+		init = net_bytes(a, &net_text(a, "in x 1,2\nfloats q 2 = 1 2\nAdd x,q -> y")->init);
+		const char *path = in_folder(a, "predict_net.pb"), *other = in_folder(a, k ? "init_net.pb" : "stray.pb");
+		save_bytes(path, predict.at, predict.n);
+		save_bytes(other, init.at, init.n);
+		ck_assert(frontend_load(a, k ? other : path, k ? NULL : &(ModelArgs){ .weights = other }, &err) == NULL);
+		ck_assert_str_eq(err.place, other);
+		ck_assert_msg(strstr(err.text, "reads none of the blobs that it fills") != NULL, "%s", err.text);
+	}
 	arena_free(a);
 }
 END_TEST

@@ -7,6 +7,7 @@
 #include "frontend/format.h"
 #include "frontend/neighbour.h"
 #include "frontend/node/operators.h"
+#include "op/names.h"
 
 #include <string.h>
 
@@ -63,6 +64,25 @@ static bool read_net(Arena *a, const char *path, const Caffe2Net **out, Err *err
 	return caffe2_read(a, path, bytes, net, err);
 }
 
+/* Of nets that belong together one reads at least a blob that the other fills. */
+static bool check_pair(const char *path, const char *init, const Caffe2Model *m, Err *err)
+{
+	Arena *a = arena_new();
+	Names *filled = names_new(a);
+	bool reads = false;
+	for (size_t k = 0; k < m->init->op.n; k++)
+		for (size_t i = 0; i < m->init->op.at[k].output.n; i++)
+			names_bind(filled, m->init->op.at[k].output.at[i], 0);
+	for (size_t i = 0; i < m->predict->external_input.n; i++)
+		reads |= names_taken(filled, m->predict->external_input.at[i]);
+	for (size_t k = 0; k < m->predict->op.n && !reads; k++)
+		for (size_t i = 0; i < m->predict->op.at[k].input.n; i++)
+			reads |= names_taken(filled, m->predict->op.at[k].input.at[i]);
+	arena_free(a);
+	return reads ||
+	       fail(err, ERR_INPUT, init, "does not belong to %s, which reads none of the blobs that it fills", path);
+}
+
 /* The file may be either of the two. */
 static bool read_pair(Arena *a, const char **path, Bytes file, const ModelArgs *args, Caffe2Model *m, Err *err)
 {
@@ -75,9 +95,10 @@ static bool read_pair(Arena *a, const char **path, Bytes file, const ModelArgs *
 	if (fills && (other != NULL || strstr(file_name(*path), "init") != NULL)) {
 		if (other == NULL)
 			return fail(err, ERR_INPUT, *path, "only fills weights: name the predict_net that belongs to it");
+		const char *init = *path;
 		m->init = net;
 		*path = other;
-		return read_net(a, other, &m->predict, err);
+		return read_net(a, other, &m->predict, err) && check_pair(other, init, m, err);
 	}
 	if (other == NULL) {
 		if (args->note != NULL && net->external_input.n > 1)
@@ -89,7 +110,7 @@ static bool read_pair(Arena *a, const char **path, Bytes file, const ModelArgs *
 		return false;
 	if (!caffe2_only_fills(m->init))
 		return fail(err, ERR_INPUT, other, "is not an init_net: its operators read blobs that it does not make");
-	return true;
+	return check_pair(*path, other, m, err);
 }
 
 static bool read_info(Arena *a, const char *path, Caffe2Model *m, Err *err)
