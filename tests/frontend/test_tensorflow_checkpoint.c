@@ -105,6 +105,24 @@ START_TEST(slices_are_joined)
 }
 END_TEST
 
+START_TEST(weights_of_a_frozen_graph_are_refused)
+{
+	static const char frozen[] =
+		"node { name: \"x\" op: \"Placeholder\" attr { key: \"dtype\" value { type: DT_FLOAT } } "
+		"attr { key: \"shape\" value { shape { dim { size: 2 } } } } }\n"
+		"node { name: \"y\" op: \"Neg\" input: \"x\" }\n";
+	Arena *a = arena_new();
+	Err err = { 0 };
+	const char *path = in_folder(a, "graph.pbtxt");
+	save_bytes(path, frozen, sizeof frozen - 1);
+	ck_assert_msg(frontend_load(a, path, NULL, &err) != NULL, "%s", err.text);
+	ck_assert(frontend_load(a, path, &(ModelArgs){ .weights = in_folder(a, "w.index") }, &err) == NULL);
+	ck_assert_str_eq(err.place, "weights");
+	ck_assert_msg(strstr(err.text, "the graph is frozen") != NULL, "%s", err.text);
+	arena_free(a);
+}
+END_TEST
+
 /* Cut and flipped bytes of an index with slices: a Dag that checks, or one sentence. */
 START_TEST(damaged_slices_are_refused)
 {
@@ -176,6 +194,7 @@ int main(void)
 	TCase *tc = tcase_create("tensorflow_checkpoint");
 	tcase_add_checked_fixture(tc, make_folder, remove_folder);
 	tcase_add_loop_test(tc, slices_have_tensorflows_keys, 0, LEN(keys));
+	tcase_add_test(tc, weights_of_a_frozen_graph_are_refused);
 	tcase_add_loop_test(tc, slices_are_joined, 0, LEN(joined));
 	tcase_add_loop_test(tc, damaged_slices_are_refused, 0, suite_count(40, 10, 400));
 	tcase_add_loop_test(tc, links_out_of_a_model_are_refused, 0, LEN(linked));

@@ -150,6 +150,22 @@ static const TfInterface *find_signature(Arena *a, const TfMetaGraph *m, const c
 	return n == 1 && wanted == NULL ? only : NULL;
 }
 
+/* Whether nodes of the graph or of its functions are variables, which have their values in a checkpoint. */
+static bool has_variables(const TfGraph *g)
+{
+	static const char *const kinds[] = { "VarHandleOp", "VariableV2", "Variable" };
+	bool has = false;
+	const size_t functions = g->library != NULL ? g->library->function.n : 0;
+	for (size_t f = 0; f <= functions && !has; f++) {
+		const size_t n = f < functions ? g->library->function.at[f].node_def.n : g->node.n;
+		const TfNode *node = f < functions ? g->library->function.at[f].node_def.at : g->node.at;
+		for (size_t k = 0; k < n; k++)
+			for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+				has |= strcmp(tf_text(node[k].op), kinds[i]) == 0;
+	}
+	return has;
+}
+
 /* The variables are in the checkpoint `prefix`; with a folder that is below it. */
 static Dag *load_meta(Arena *a, const char *path, const TfMetaGraph *m, const char *folder, const char *prefix,
 	const ModelArgs *args, Err *err)
@@ -166,6 +182,10 @@ static Dag *load_meta(Arena *a, const char *path, const TfMetaGraph *m, const ch
 	}
 	if (prefix == NULL) {
 		fail(err, ERR_USAGE, "weights", "a checkpoint is named by its .index file");
+		return NULL;
+	}
+	if (args->weights != NULL && !has_variables(m->graph_def)) {
+		fail(err, ERR_USAGE, "weights", "the graph is frozen: it has no variables whose values could be in a file");
 		return NULL;
 	}
 	const char *beside = folder != NULL ? arena_printf(a, "%s/%s", folder, prefix) : prefix;
