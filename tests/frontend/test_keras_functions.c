@@ -74,6 +74,8 @@ static const struct {
 	{ CALL("Round", ",\"decimals\":Infinity", TENSOR), "decimals" },
 	{ CALL("Multiply", "", TENSOR ",Infinite"), "not JSON" },
 	{ CALL("Multiply", "", TENSOR ",\"Infinity\""), "something else than tensors, numbers and arrays" },
+	{ CALL("Multiply", "", TENSOR ",\"\x7f" "1\""), "something else than tensors, numbers and arrays" },
+	{ CALL("Multiply", "", TENSOR ",\"\\u007F1\""), "something else than tensors, numbers and arrays" },
 	{ CALL("FFT", "", TENSOR), "FFT" },
 	{ CALL("Vstack", "", "[" ARRAY("1.0") "," ARRAY("3.0") "]"), "its inputs have no dimension" },
 	{ CALL("Diagonal", ",\"offset\":-9223372036854775808", TENSOR),

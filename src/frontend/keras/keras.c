@@ -11,6 +11,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 enum { LOOK = 1 << 16 };
 
@@ -65,7 +66,7 @@ static int major(const char *version, int otherwise)
 
 /*
  * Python writes numbers that are not finite as words, which JSON does not have. They become texts with a mark for the
- * parser, and numbers in its tree.
+ * parser, and numbers in its tree. A text of the file that begins with the mark gets another one before it.
  */
 static const struct {
 	const char *word;
@@ -80,6 +81,12 @@ static int word_at(const char *text, size_t n)
 		if (strlen(words[k].word) <= n && memcmp(text, words[k].word, strlen(words[k].word)) == 0)
 			return k;
 	return -1;
+}
+
+/* The mark as a byte, or as JSON may write it. */
+static bool begins_with_mark(const char *text, size_t n)
+{
+	return (n > 0 && text[0] == MARK) || (n > 5 && strncasecmp(text, "\\u007f", 6) == 0);
 }
 
 static const char *quote_words(Arena *a, const char *text, size_t *n)
@@ -97,6 +104,8 @@ static const char *quote_words(Arena *a, const char *text, size_t *n)
 		}
 		quoted ^= text[i] == '"';
 		vec_push(a, &out, text[i]);
+		if (quoted && text[i] == '"' && begins_with_mark(text + i + 1, *n - i - 1))
+			vec_push(a, &out, MARK);
 		if (quoted && text[i] == '\\' && i + 1 < *n)
 			vec_push(a, &out, text[++i]);
 	}
@@ -108,8 +117,14 @@ static void unquote_words(Json *j)
 {
 	for (size_t k = 0; (j->kind == JV_ARRAY || j->kind == JV_OBJECT) && k < j->list.n; k++)
 		unquote_words(j->list.at[k]);
-	if (j->kind != JV_TEXT || j->text[0] != MARK || j->text[1] < '0' || j->text[1] >= '0' + WORDS || j->text[2] != 0)
+	if (j->key != NULL && j->key[0] == MARK)
+		j->key++;
+	if (j->kind != JV_TEXT || j->text[0] != MARK)
 		return;
+	if (j->text[1] == MARK) {
+		j->text++;
+		return;
+	}
 	j->kind = JV_REAL;
 	j->real = words[j->text[1] - '0'].number;
 }
