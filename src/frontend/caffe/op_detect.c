@@ -186,7 +186,8 @@ static void read_detection(Visit *v, Detection *d)
 		node_fail(v, ERR_TYPE, "its places, scores and prior boxes do not belong to each other");
 	int64_t used = d->classes - (d->background >= 0 && d->background < d->classes);
 	d->each = nms->top_k > 0 && nms->top_k < d->priors ? nms->top_k : d->priors;
-	if (node_ok(v) && (used < 1 || d->each > MOST_COMPARED || d->each > MOST_RANKED / used))
+	if (node_ok(v) && (used < 1 || d->each > MOST_COMPARED || d->each > MOST_RANKED / used ||
+						  d->batch > MOST_RANKED / (d->each * used)))
 		node_fail(v, ERR_UNSUPPORTED,
 			"it compares %lld boxes of %lld classes: set top_k of its nms_param to %d or less", (long long)d->each,
 			(long long)used, MOST_COMPARED);

@@ -188,8 +188,11 @@ static void import_interp(Visit *v)
 			v, ERR_UNSUPPORTED, "its pads %lld and %lld must not be positive", (long long)pad[0], (long long)pad[1]);
 	for (int k = 0; k < 2 && node_ok(v); k++) {
 		int64_t in = it->shape.dim[2 + k] + pad[0] + pad[1], out = (in - 1) / shrink + 1;
-		if (in < 1)
-			node_fail(v, ERR_TYPE, "its pads leave nothing of %lld elements", (long long)it->shape.dim[2 + k]);
+		if (in < 1 || in > INT32_MAX) {
+			node_fail(v, ERR_TYPE, in < 1 ? "its pads leave nothing of %lld elements" : "it resizes %lld elements",
+				(long long)it->shape.dim[2 + k]);
+			break;
+		}
 		out = like != NULL ? like->shape.dim[2 + k] : given[k] > 0 ? given[k] : out + (out - 1) * (zoom - 1);
 		if (node_ok(v) && (out < 1 || out > INT32_MAX))
 			node_fail(v, ERR_TYPE, "its result has %lld elements along one dimension", (long long)out);

@@ -289,6 +289,9 @@ static void import_batch_blocks(Visit *v)
 	mil_list(v, to_batch ? "paddings" : "crops", 4, 0, 0, edge);
 	if (node_ok(v) && s.rank != 4)
 		node_fail(v, ERR_TYPE, "its input has %d dimensions, but needs 4", s.rank);
+	if (node_ok(v) && (block[0] > 1 << 15 || block[1] > 1 << 15))
+		node_fail(v, ERR_INPUT, "its blocks of %lldx%lld elements are out of range", (long long)block[0],
+			(long long)block[1]);
 	if (!node_ok(v))
 		return;
 	int64_t a = block[0], b = block[1], pads[] = { 0, 0, edge[0], edge[2], 0, 0, edge[1], edge[3] };
@@ -300,7 +303,8 @@ static void import_batch_blocks(Visit *v)
 			node_fail(v, ERR_TYPE, "its input is not divided by its blocks");
 		x = node_ok(v) ? node_view(v, x, 6, (int64_t[]){ s.dim[0], s.dim[1], s.dim[2] / a, a, s.dim[3] / b, b }) : x;
 		x = node_transpose(v, x, (int64_t[]){ 3, 5, 0, 1, 2, 4 });
-		node_set(v, 0, node_view(v, x, 4, (int64_t[]){ s.dim[0] * a * b, s.dim[1], s.dim[2] / a, s.dim[3] / b }));
+		int64_t all = shape_product(&(Shape){ 3, { s.dim[0], a, b } }, 0, 3);
+		node_set(v, 0, node_view(v, x, 4, (int64_t[]){ all, s.dim[1], s.dim[2] / a, s.dim[3] / b }));
 		return;
 	}
 	if (s.dim[0] % (a * b) != 0)

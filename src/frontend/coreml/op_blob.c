@@ -38,7 +38,7 @@ static void import_reshape(Visit *v)
 	Shape s = node_val(v, b.x)->shape;
 	const int64_t *to = &p->targetShape.at[n - 3], batch = coreml_file(v)->batch;
 	bool last = p->mode == CHANNEL_LAST;
-	int64_t lead = n == 3 ? s.dim[0] : coreml_size(v, "targetShape", p->targetShape.at[0], 1) * batch;
+	int64_t lead = n == 3 ? s.dim[0] : coreml_size(v, "targetShape", p->targetShape.at[0], 1);
 	if (n == 4 && s.dim[0] != coreml_steps(v, s.dim[0]) * batch)
 		node_fail(v, ERR_UNSUPPORTED, "it changes the sequence of a batch");
 	if (n == 4 && node_ok(v) && (batch != 1 || !coreml_file(v)->rank5))

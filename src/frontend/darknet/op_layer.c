@@ -238,7 +238,7 @@ static void import_deconvolutional(Visit *v)
 	if (normalized)
 		take_statistics(v, n, &w);
 	w.weight = darknet_constant(v, "weights", shape_of(4, (int64_t[]){ in.dim[1], n, size, size }), 0,
-		sqrt(2 / fmax(1, (double)(in.dim[1] * size))));
+		sqrt(2 / fmax(1, (double)in.dim[1] * (double)size)));
 	int y = node_conv_transpose(v, x, w.weight, normalized ? DAG_NONE : w.bias, &win, none, 1);
 	node_set(v, 0, darknet_activate(v, normalize(v, y, &w), activation));
 }

@@ -32,11 +32,13 @@ static void import_prior(Visit *v)
 		node_fail(v, ERR_TYPE, "its input must have 4 dimensions, and its steps and offsets two numbers");
 	if (!node_ok(v))
 		return;
-	int64_t h = it->shape.dim[2], w = it->shape.dim[3], each = nsize + nratio - 1, all = h * w * each;
-	if (h > MOST_ANCHORS || w > MOST_ANCHORS || all > MOST_ANCHORS || h < 1 || w < 1) {
-		node_fail(v, ERR_UNSUPPORTED, "its %lld anchors are out of range", (long long)all);
+	int64_t h = it->shape.dim[2], w = it->shape.dim[3], each = nsize + nratio - 1;
+	if (h < 1 || w < 1 || h > MOST_ANCHORS / each || w > MOST_ANCHORS / each / h) {
+		node_fail(v, ERR_UNSUPPORTED, "its anchors, %d for each of %lldx%lld places, are out of range", (int)each,
+			(long long)h, (long long)w);
 		return;
 	}
+	int64_t all = h * w * each;
 	offset = noffset == 2 ? offset : half;
 	float dy = nstep == 2 && step[0] > 0 ? step[0] : 1 / (float)h,
 		  dx = nstep == 2 && step[1] > 0 ? step[1] : 1 / (float)w;

@@ -508,7 +508,8 @@ static void space(Visit *v, bool to_space)
 	} else {
 		x = node_view(v, x, 6, (int64_t[]){ d[0], d[1], d[2] / b, b, d[3] / b, b });
 		x = node_transpose(v, x, (int64_t[]){ 0, 3, 5, 1, 2, 4 });
-		x = node_view(v, x, 4, (int64_t[]){ d[0], d[1] * b * b, d[2] / b, d[3] / b });
+		int64_t c = shape_product(&(Shape){ 3, { d[1], b, b } }, 0, 3);
+		x = node_view(v, x, 4, (int64_t[]){ d[0], c, d[2] / b, d[3] / b });
 	}
 	node_set(v, 0, x);
 }

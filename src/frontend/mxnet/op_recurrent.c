@@ -128,7 +128,8 @@ static void import_rnn(Visit *v)
 	node_attr_flag(v, "state_outputs", false);
 	if (node_has(v, "projection_size") || node_has(v, "lstm_state_clip_min") || node_has(v, "lstm_state_clip_max"))
 		node_fail(v, ERR_UNSUPPORTED, "projections and clipped states are not supported");
-	if (node_ok(v) && (x->shape.rank != 3 || f.size < 1 || f.size > 1 << 20 || f.layers != layers))
+	bool fits = x->shape.rank == 3 && x->shape.dim[2] <= INT32_MAX;
+	if (node_ok(v) && (!fits || f.size < 1 || f.size > 1 << 20 || f.layers != layers))
 		node_fail(v, ERR_TYPE, "it needs an input of steps, batch and size, a state_size, and at most %d layers",
 			MOST_LAYERS);
 	if (!node_ok(v))

@@ -19,7 +19,7 @@ static int spread(Visit *v, int value, Shape x, int axis, int64_t block)
 		return DAG_NONE;
 	if (block > 0) {
 		Shape want = x, apart = x;
-		want.dim[axis] = (x.dim[axis] + block - 1) / block;
+		want.dim[axis] = x.dim[axis] / block + (x.dim[axis] % block != 0);
 		if (!shape_eq(s, want)) {
 			node_fail(v, ERR_TYPE, "its scales have the shape %s, but blocks of %lld need %s", shape_str(s, a),
 				(long long)block, shape_str(want, b));
@@ -36,7 +36,7 @@ static int spread(Visit *v, int value, Shape x, int axis, int64_t block)
 		value = node_reshape(v, value, apart);
 		apart.dim[axis + 1] = block;
 		value = node_expand(v, value, apart);
-		want.dim[axis] *= block;
+		want.dim[axis] = shape_product(&apart, axis, axis + 2);
 		return node_slice(v, node_reshape(v, value, want), axis, 0, x.dim[axis]);
 	}
 	if (s.rank == 0 || shape_elements(s) == 1)

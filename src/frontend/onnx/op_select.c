@@ -252,7 +252,7 @@ static void import_suppress(Visit *v)
 	if (!node_ok(v))
 		return;
 	int64_t n = b[1], lists = s[0] * s[1], keep = most > 0 ? most < (double)n ? (int64_t)most : n : 0, count = 0;
-	if ((double)lists * (double)n * (double)(keep + 1) > MOST_COMPARED) {
+	if ((double)lists * (double)(n + 1) * (double)(keep + 1) > MOST_COMPARED) {
 		node_fail(v, ERR_UNSUPPORTED, "%lld lists of %lld boxes are too many to be compared while importing",
 			(long long)lists, (long long)n);
 		return;
