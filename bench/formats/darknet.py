@@ -4,18 +4,22 @@
     darknet.py DLC FOLDER [side=N] [CFG ...]      # CFG: parts of names; all of FOLDER/*/*.cfg without
 
 side=N gives images of N by N to networks that take images of any size.
-Weights are written here, in the order of the layers; sizes are worked out apart from dlc. Each network runs in a
-process of its own, since libdarknet ends the process where it refuses one. The largest difference is printed as a
-part of the largest value."""
+Weights are written here, in the order of the layers; sizes are worked out apart from dlc. Where the oracle lacks what a
+file of the fork has, it gets another file of the same meaning: shared weights are written again, dilated kernels with
+their zeros, gates in DarkNet's order, convolutions of 1x1 in a crnn as 3x3. Each network runs in a process of its own,
+since libdarknet ends the process where it refuses one. The largest difference is printed as a part of the largest
+value."""
 import ctypes
 import glob
 import os
-import re
+import shutil
 import subprocess
 import sys
 import tempfile
 
 import numpy as np
+
+TREES = "/usr/share/darknet"  # of Debian's package
 
 
 def read_cfg(path):
@@ -45,38 +49,58 @@ def activated(name, mean, square):
     return (p * y).sum(), (p * y * y).sum()
 
 
-def write_weights(sections, path, fork, epsilon=0):
+def as_gates(blocks, kind):
+    """The weights of the fork's gates in DarkNet's order."""
+    if kind == "gru":
+        return blocks[len(blocks) // 2:] + blocks[:len(blocks) // 2]
+    each = len(blocks) // 8
+    gates = [blocks[k:k + each] for k in range(0, len(blocks), each)]
+    return sum((gates[side + k] for side in (0, 4) for k in (1, 0, 3, 2)), [])
+
+
+def zeros_between(kernels, d, pad=0):
+    """Kernels [..,size,size] whose elements lie d apart."""
+    size = (kernels.shape[-1] - 1) * d + 1
+    out = np.zeros((*kernels.shape[:2], size, size), np.float32)
+    out[:, :, ::d, ::d] = kernels
+    return np.pad(out, ((0, 0), (0, 0), (pad, pad), (pad, pad)))
+
+
+def write_weights(sections, path, fork, reader=None):
     """Random numbers in the order of the file; returns the shape of the input.
 
     Beside its shape each layer has the mean and the mean square of its values as they should be; weights are drawn so
-    that a sum of products has the mean square 1. Thus no network overflows or saturates, however deep it is. `epsilon`
-    is added to the variances, for a reader who divides by the root of another sum."""
+    that a sum of products has the mean square 1. Thus no network overflows or saturates, however deep it is. A file of
+    the fork may be written for a `reader`, "OpenCV" or "DarkNet": the variances make good its other epsilon."""
+    variance_for = {"OpenCV": lambda x: x + 9e-6, "DarkNet": lambda x: ((x + 1e-5) ** 0.5 - 1e-6) ** 2}.get(
+        reader, lambda x: x)
     rng = np.random.default_rng(1)
     net = sections[0][1]
     c, h, w = (int(net.get(k, 0)) for k in ("channels", "height", "width"))
     if not c * h * w:
         c, h, w = int(net["inputs"]), 1, 1
-    shape, out, size_of = (c, h, w), [], []
+    shape, out, size_of, kept = (c, h, w), [], [], []
     mean, square = 0.5, 1 / 3
 
     with open(path, "wb") as f:
         f.write(np.array([0, 2, 5, 0, 0], np.int32).tobytes())
 
-        def put(n, mean, spread, more=0):
-            f.write(((mean + spread * rng.standard_normal(n)).clip(mean - 3 * spread, mean + 3 * spread) + more)
-                    .astype(np.float32).tobytes())
+        def put(n, mean, spread, become=lambda x: x):
+            blocks.append(become((mean + spread * rng.standard_normal(n)).clip(mean - 3 * spread, mean + 3 * spread))
+                          .astype(np.float32))
 
         def statistics(n):
-            put(n, 1, 0.1), put(n, 0, 0.1), put(n, 1, 0.1, epsilon)
+            put(n, 1, 0.1), put(n, 0, 0.1), put(n, 1, 0.1, variance_for)
 
         def spread(inputs):
             return (inputs * max(square, 1e-6)) ** -0.5
 
-        def filters(n, channels, size, normalized):
+        def filters(n, channels, size, normalized, pad=0):
             put(n, 0, 0.1)
             if normalized:
                 statistics(n)
-            put(n * channels * size * size, 0, spread(channels * size * size))
+            put(n * channels * size * size, 0, spread(channels * size * size),
+                lambda x: zeros_between(x.reshape(n, channels, size, size), 1, pad))
 
         def connected(n, inputs, normalized):
             put(n, 0, 0.1), put(n * inputs, 0, spread(inputs))
@@ -85,6 +109,7 @@ def write_weights(sections, path, fork, epsilon=0):
 
         for k, (kind, o) in enumerate(sections[1:]):
             c, h, w = shape
+            blocks = []
             i = {key: int(v) for key, v in o.items() if v.lstrip("-").isdigit()}
             normalized, size, stride = i.get("batch_normalize", 0), i.get("size", 1), i.get("stride", 1)
             layers = [int(x) for x in o.get("layers", o.get("from", "-1")).split(",") if x]
@@ -96,6 +121,8 @@ def write_weights(sections, path, fork, epsilon=0):
                 n = i.get("filters", 1)
                 if "share_index" not in i:
                     filters(n, c // i.get("groups", 1), size, normalized)
+                elif reader:
+                    blocks = kept[i["share_index"]]
                 shape = n, (h + 2 * pad - size) // stride + 1, (w + 2 * pad - size) // stride + 1
             elif kind == "connected":
                 connected(i["output"], c * h * w, normalized)
@@ -111,12 +138,20 @@ def write_weights(sections, path, fork, epsilon=0):
             elif kind in ("rnn", "crnn"):
                 n, hidden = i["output"], i.get("hidden", i["output"])
                 for a, b in ((c, hidden), (hidden, hidden), (hidden, n)):
-                    connected(b, a * h * w, normalized) if kind == "rnn" else filters(b, a, size, normalized)
+                    if kind == "rnn":
+                        connected(b, a * h * w, normalized)
+                    else:
+                        filters(b, a, size, normalized, (3 - size) // 2 if reader == "DarkNet" else 0)
+                same = np.eye(n, dtype=np.float32)[:, :, None, None]
+                if kind == "crnn" and reader == "DarkNet":  # the convolution behind it
+                    blocks = [*blocks, np.zeros(n, np.float32), zeros_between(same, 1, 1)]
                 shape = n, h, w
             elif kind in ("gru", "lstm"):
                 n, gates = i["output"], 3 if kind == "gru" else 4
                 for side in range(2 * gates):
                     connected(n, n if (side < gates) != (fork and kind == "gru") else c * h * w, normalized)
+                if reader == "DarkNet":
+                    blocks = as_gates(blocks, kind)
                 shape = n, 1, 1
             elif kind == "route":
                 shape = sum(x[0] for x in layers) // i.get("groups", 1), *layers[0][1:]
@@ -130,6 +165,10 @@ def write_weights(sections, path, fork, epsilon=0):
                 shape = c, 1, 1
             elif kind == "crop":
                 shape = c, i["crop_height"], i["crop_width"]
+            kept.append(blocks)
+            if reader == "OpenCV" and "dilation" in i and blocks:
+                blocks = [*blocks[:-1], zeros_between(blocks[-1].reshape(i["filters"], -1, size, size), i["dilation"])]
+            f.writelines(b.tobytes() for b in blocks)
             if kind in ("convolutional", "connected", "local"):
                 mean, square = activated(behind, 0, 1)
             elif kind in ("rnn", "crnn", "gru", "lstm"):
@@ -153,6 +192,7 @@ def write_weights(sections, path, fork, epsilon=0):
 
 
 def with_darknet(cfg, weights, x, n):
+    """The last layer, of each step of a sequence: DarkNet keeps the state of recurrent layers."""
     lib = ctypes.CDLL("/usr/lib/darknet/libdarknet.so")
     lib.load_network.restype = ctypes.c_void_p
     lib.load_network.argtypes = [ctypes.c_char_p, ctypes.c_char_p, ctypes.c_int]
@@ -161,22 +201,37 @@ def with_darknet(cfg, weights, x, n):
     lib.network_predict.argtypes = [ctypes.c_void_p, ctypes.POINTER(ctypes.c_float)]
     net = lib.load_network(cfg.encode(), weights.encode(), 0)
     lib.set_batch_network(net, 1)
-    x = np.ascontiguousarray(x, np.float32)
-    y = lib.network_predict(net, x.ctypes.data_as(ctypes.POINTER(ctypes.c_float)))
-    return np.ctypeslib.as_array(y, (n,)).copy()
+    out = []
+    for step in np.ascontiguousarray(x, np.float32):
+        y = lib.network_predict(net, step.ctypes.data_as(ctypes.POINTER(ctypes.c_float)))
+        out.append(np.ctypeslib.as_array(y, (n // len(x),)).copy())
+    return np.stack(out)
 
 
-def with_opencv(cfg, weights, x, sections):
-    """The boxes of the last yolo layer as OpenCV decodes them, or the last layer."""
+def with_opencv(cfg, weights, x, names):
+    """Layers by name; of yolo layers the boxes as OpenCV decodes them."""
     import cv2
     net = cv2.dnn.readNetFromDarknet(cfg, weights)
     net.setPreferableBackend(cv2.dnn.DNN_BACKEND_OPENCV)
     net.enableWinograd(False)  # its rounding doubles the difference of yolov4-tiny-3l
     net.setInput(x)
-    last = len(sections) - 2
-    names = net.getUnconnectedOutLayersNames()
-    name = next((n for n in names if n.endswith(f"_{last}")), names[-1])
-    return net.forward(name)
+    have = net.getLayerNames()
+    number = {n: n.rsplit("_", 1)[1] for n in names}
+    return [net.forward([h for h in have if h.rsplit("_", 1)[-1] == number[n]][-1]) for n in names]
+
+
+def with_tree(y, region, tree):
+    """The region layer with a hierarchy of classes: y[N,C,H,W] is its input."""
+    parents = [int(line.split()[1]) for line in open(tree)]
+    n, classes = int(region["num"]), int(region["classes"])
+    y = y.reshape(n, classes + 5, -1).astype(np.float64)
+    out = 1 / (1 + np.exp(-y))
+    out[:, 2:4] = y[:, 2:4]
+    begins = [k for k in range(classes) if k == 0 or parents[k] != parents[k - 1]]
+    for a, b in zip(begins, [*begins[1:], classes]):
+        e = np.exp(y[:, 5 + a:5 + b] - y[:, 5 + a:5 + b].max(1, keepdims=True))
+        out[:, 5 + a:5 + b] = e / e.sum(1, keepdims=True)
+    return out
 
 
 def decode(y, section, net):
@@ -196,42 +251,81 @@ def decode(y, section, net):
     return np.stack(rows, -1).transpose(1, 2, 0, 3).reshape(-1, 5)
 
 
+def for_opencv(sections):
+    """The network without what OpenCV does not know: its weights make that good."""
+    out = []
+    for kind, o in sections:
+        size = {"size": (int(o.get("size", 1)) - 1) * int(o["dilation"]) + 1} if "dilation" in o else {}
+        out.append((kind, {k: v for k, v in o.items() if k not in ("share_index", "dilation")} | size))
+    return out
+
+
+def for_darknet(sections):
+    """The network in DarkNet's words; a region with a hierarchy is left out, since its CPU takes other elements.
+
+    A crnn of DarkNet claims no memory for its convolutions: one that changes nothing, behind it, does."""
+    words, out = {"output": "output_filters", "hidden": "hidden_filters"}, []
+    for kind, o in sections:
+        out.append((kind, {words.get(k, k) if kind == "crnn" else k: v for k, v in o.items()}))
+        if kind == "crnn":
+            out.append(("convolutional", dict(filters=o["output"], size=3, stride=1, pad=1, activation="linear")))
+    return out[:-1] if "tree" in out[-1][1] else out
+
+
+def write_cfg(sections, path):
+    with open(path, "w") as f:
+        for kind, o in sections:
+            f.write("".join([f"[{kind}]\n", *(f"{k}={v}\n" for k, v in o.items())]))
+
+
+RECURRENT, STEPS = {"rnn", "gru", "lstm", "crnn"}, 3
+
+
 def one(dlc, cfg, side):
     sections = read_cfg(cfg)
-    if side and not {"connected", "local", "crop"} & {kind for kind, _ in sections} and "width" in sections[0][1]:
-        sections[0][1].update(width=side, height=side)
-    else:
-        side = None
-    fork = "AlexeyAB" in cfg
+    kinds = {kind for kind, _ in sections}
+    net, region = sections[0][1], sections[-1][1]
+    if side and not {"connected", "local", "crop"} & kinds and "width" in net:
+        net.update(width=side, height=side)
+    net.update(batch=1, subdivisions=1)
+    fork, recurrent, tree = "AlexeyAB" in cfg, RECURRENT & kinds, region.get("tree")
+    if recurrent:
+        net["time_steps"] = 1
+    if fork:
+        net["mosaic"] = 0
     with tempfile.TemporaryDirectory() as tmp:
         shape = write_weights(sections, f"{tmp}/w.weights", fork)
-        x = np.random.default_rng(2).random(shape, np.float32)
+        x = np.random.default_rng(2).random((STEPS if recurrent else 1, *shape[1:]), np.float32)
         np.save(f"{tmp}/x.npy", x)
-        text = open(cfg, errors="replace").read()
-        if side:
-            text = re.sub(r"(?m)^(width|height)\s*=\s*\d+", rf"\1={side}", text)
-        if "time_steps" in text:
-            text = text.replace("time_steps=576", "time_steps=1")
-        if fork:
-            text = text.replace("[net]", "[net]\nmosaic=0", 1)
-        with open(f"{tmp}/net.cfg", "w") as f:
-            f.write(text)
+        write_cfg(sections, f"{tmp}/net.cfg")
+        if tree:
+            os.mkdir(f"{tmp}/data")
+            shutil.copy(f"{TREES}/{tree}", f"{tmp}/{tree}")
         p = subprocess.run([dlc, "run", f"{tmp}/net.cfg", f"--weights={tmp}/w.weights", "--tuning-db=none",
+                            *([f"--seq={STEPS}"] if recurrent else []),
                             f"--input=data={tmp}/x.npy", f"--output={tmp}/y.npz"], capture_output=True, text=True)
         if p.returncode != 0:
             return f"dlc: {p.stderr.strip().splitlines()[-1]}"
         y = np.load(f"{tmp}/y.npz")
-        result = y[y.files[-1]]
-        kind, options = sections[-1]
-        if fork:  # OpenCV divides by sqrt(variance + 1e-6), the fork by sqrt(variance + 1e-5)
-            write_weights(sections, f"{tmp}/cv.weights", fork, epsilon=9e-6)
-            want = with_opencv(f"{tmp}/net.cfg", f"{tmp}/cv.weights", x, sections)
-            if kind == "yolo":
-                result, want = decode(result, options, sections[0][1]), want.reshape(-1, want.shape[-1])[:, :5]
+        have = [y[name] for name in y.files]
+        if fork and not recurrent:
+            write_weights(sections, f"{tmp}/cv.weights", fork, "OpenCV")
+            write_cfg(for_opencv(sections), f"{tmp}/cv.cfg")
+            want = with_opencv(f"{tmp}/cv.cfg", f"{tmp}/cv.weights", x, y.files)
+            for k, name in enumerate(y.files):
+                kind, options = sections[1 + int(name.rsplit("_", 1)[1])]
+                if kind == "yolo":
+                    have[k], want[k] = decode(have[k], options, net), want[k].reshape(-1, want[k].shape[-1])[:, :5]
         else:
-            want = with_darknet(f"{tmp}/net.cfg", f"{tmp}/w.weights", x, result.size)
-        difference = np.abs(result.ravel() - want.ravel()).max() / np.abs(want).max()
-        return f"{difference:.1e} of {np.abs(want).max():.3g} ({'OpenCV' if fork else 'DarkNet'})"
+            write_weights(sections, f"{tmp}/o.weights", fork, "DarkNet" if fork else None)
+            write_cfg(for_darknet(sections), f"{tmp}/o.cfg")
+            have = have[-1:]
+            want = [with_darknet(f"{tmp}/o.cfg", f"{tmp}/o.weights", x, have[0].size)]
+            if tree:
+                want = [with_tree(want[0], region, f"{tmp}/{tree}")]
+        most = [np.abs(w).max() for w in want]
+        difference = max(np.abs(h.ravel() - w.ravel()).max() / m for h, w, m in zip(have, want, most))
+        return f"{difference:.1e} of {max(most):.3g} ({'OpenCV' if fork and not recurrent else 'DarkNet'})"
 
 
 def main():
