@@ -5,7 +5,8 @@
     caffe.py DLC --layers               # a network for each kind of layer
 
 The .caffemodel is written here, byte by byte; shapes are worked out apart from dlc. The largest difference is printed
-as a part of the largest value."""
+as a part of the largest value. Networks of a folder are compared without the Softmax at their end: it would be 1 in one
+place and hide all differences."""
 import glob
 import os
 import re
@@ -55,6 +56,24 @@ def every(fields, name):
 
 def one(fields, name, otherwise=None):
     return (every(fields, name) or [otherwise])[0]
+
+
+def write_text(fields):
+    return "".join(f"{k} {{\n{write_text(v)}}}\n" if isinstance(v, list) else
+                   f"{k}: {v if bare(k, v) else repr(v)}\n" for k, v in fields)
+
+
+def bare(key, value):
+    number_or_word = re.fullmatch(r"[-+.\d]+(e[-+]?\d+)?f?|true|false|[A-Z_]+", value) is not None
+    return number_or_word and key not in ("name", "type", "bottom", "top", "input")
+
+
+def without_softmax(text):
+    net = read_text(text)
+    layers = every(net, "layer")
+    read = {b for n in layers for b in every(n, "bottom") if b not in every(n, "top")}
+    last = [n for n in layers if one(n, "type") == "Softmax" and not read & set(every(n, "top"))]
+    return write_text([(k, v) for k, v in net if not any(v is n for n in last)]) if last else text
 
 
 # ---- shapes and weights
@@ -313,7 +332,8 @@ def main():
         nets = [(n, t) for n, t in layer_nets() if not names or any(k in n for k in names)]
     else:
         paths = sorted(glob.glob(f"{folder}/*/*.prototxt"))
-        nets = [(os.path.relpath(p, folder), open(p).read()) for p in paths if not names or any(n in p for n in names)]
+        nets = [(os.path.relpath(p, folder), without_softmax(open(p).read())) for p in paths
+                if not names or any(n in p for n in names)]
     for name, text in nets:
         try:
             result = compare(dlc, text)
