@@ -14,6 +14,8 @@ import subprocess
 import sys
 import tempfile
 
+# Networks that it joins with oneDNN lie up to 0.36 of the largest element apart from those that it does not join.
+os.environ["MXNET_SUBGRAPH_BACKEND"] = "NONE"
 import numpy as np
 import mxnet as mx
 
