@@ -228,7 +228,7 @@ int coreml_rearrange(Visit *v, int x, Rearrangement kind, int64_t block)
 	int y = node_view(v, x, 6, (int64_t[]){ n, c, h / b, b, w / b, b });
 	y = kind == SPACE_TO_DEPTH ? node_transpose(v, y, (int64_t[]){ 0, 3, 5, 1, 2, 4 })
 	                           : node_transpose(v, y, (int64_t[]){ 0, 1, 3, 5, 2, 4 });
-	return node_view(v, y, 4, (int64_t[]){ n, shape_product(&(Shape){ 3, { c, b, b } }, 0, 3), h / b, w / b });
+	return node_view(v, y, 4, (int64_t[]){ n, size_product(c, size_product(b, b)), h / b, w / b });
 }
 
 int coreml_windows(Visit *v, int x, int64_t axis, int64_t size, int64_t step)

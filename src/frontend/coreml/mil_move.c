@@ -303,7 +303,7 @@ static void import_batch_blocks(Visit *v)
 			node_fail(v, ERR_TYPE, "its input is not divided by its blocks");
 		x = node_ok(v) ? node_view(v, x, 6, (int64_t[]){ s.dim[0], s.dim[1], s.dim[2] / a, a, s.dim[3] / b, b }) : x;
 		x = node_transpose(v, x, (int64_t[]){ 3, 5, 0, 1, 2, 4 });
-		int64_t all = shape_product(&(Shape){ 3, { s.dim[0], a, b } }, 0, 3);
+		int64_t all = size_product(s.dim[0], size_product(a, b));
 		node_set(v, 0, node_view(v, x, 4, (int64_t[]){ all, s.dim[1], s.dim[2] / a, s.dim[3] / b }));
 		return;
 	}

@@ -107,7 +107,7 @@ static int64_t *indices(Visit *v, const Local *l, int64_t *listed)
 		}
 	}
 	*listed = n;
-	int64_t none = l->implementation == 3 ? n : shape_product(&(Shape){ 1, { l->place * l->filters * inputs } }, 0, 1);
+	int64_t none = l->implementation == 3 ? n : size_product(l->place * l->filters, inputs);
 	none = l->implementation == 1 ? all : none;
 	for (int64_t k = 0; k < all; k++)
 		out[k] = out[k] < 0 ? none : out[k];

@@ -66,7 +66,7 @@ static Shape apply_codes(Reshape *r, const int64_t *code, int n)
 			k += 2;
 		} else if (c == -3) {
 			a = next(r);
-			push(r, shape_product(&(Shape){ 2, { a, next(r) } }, 0, 2));
+			push(r, size_product(a, next(r)));
 		} else if (c == -2) {
 			while (r->at < r->rank)
 				push(r, next(r));
@@ -179,7 +179,7 @@ static void import_np_reshape(Visit *v)
 				push(&r, next(&r));
 		} else if (codes && c == -5) {
 			a = next(&r);
-			push(&r, shape_product(&(Shape){ 2, { a, next(&r) } }, 0, 2));
+			push(&r, size_product(a, next(&r)));
 		} else if (codes && c == -6 && k + 2 < n) {
 			split_dim(&r, given[k + 1], given[k + 2]);
 			k += 2;
@@ -374,7 +374,7 @@ static void import_tile(Visit *v)
 		one.dim[2 * k] = 1;
 		one.dim[2 * k + 1] = many.dim[2 * k + 1] = k < skip ? 1 : it->shape.dim[k - skip];
 		many.dim[2 * k] = times;
-		out.dim[k] = node_ok(v) ? shape_product(&(Shape){ 2, { times, one.dim[2 * k + 1] } }, 0, 2) : 1;
+		out.dim[k] = node_ok(v) ? size_product(times, one.dim[2 * k + 1]) : 1;
 	}
 	int x = node_reshape(v, node_value(v, 0), one);
 	node_set(v, 0, node_reshape(v, node_expand(v, x, many), out));
@@ -396,7 +396,7 @@ static void import_repeat(Visit *v)
 	parts.dim[2] = shape_product(&s, axis + 1, s.rank);
 	int x = node_reshape(v, node_value(v, 0), parts);
 	parts.dim[1] = times;
-	s.dim[axis] = shape_product(&(Shape){ 2, { s.dim[axis], times } }, 0, 2);
+	s.dim[axis] = size_product(s.dim[axis], times);
 	node_set(v, 0, node_reshape(v, node_expand(v, x, parts), s));
 }
 
@@ -508,7 +508,7 @@ static void space(Visit *v, bool to_space)
 	} else {
 		x = node_view(v, x, 6, (int64_t[]){ d[0], d[1], d[2] / b, b, d[3] / b, b });
 		x = node_transpose(v, x, (int64_t[]){ 0, 3, 5, 1, 2, 4 });
-		int64_t c = shape_product(&(Shape){ 3, { d[1], b, b } }, 0, 3);
+		int64_t c = size_product(d[1], size_product(b, b));
 		x = node_view(v, x, 4, (int64_t[]){ d[0], c, d[2] / b, d[3] / b });
 	}
 	node_set(v, 0, x);

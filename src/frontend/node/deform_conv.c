@@ -138,17 +138,17 @@ static bool read_taps(Visit *v, const DeformConv *c, Taps *t)
 	t->batch = x->shape.dim[0];
 	t->groups = c->moved;
 	t->taps = shape_product(&weights, 2, 4);
-	t->places = shape_product(&(Shape){ 2, { t->out[0], t->out[1] } }, 0, 2);
+	t->places = size_product(t->out[0], t->out[1]);
 	t->type = x->type.bits == 64 ? F64 : F32;
 	t->clamped = c->clamped;
 	t->size[0] = x->shape.dim[2];
 	t->size[1] = x->shape.dim[3];
-	int64_t masks = shape_product(&(Shape){ 2, { t->groups, t->taps } }, 0, 2);
-	int64_t offsets = shape_product(&(Shape){ 2, { masks, 2 } }, 0, 2);
+	int64_t masks = size_product(t->groups, t->taps);
+	int64_t offsets = size_product(masks, 2);
 	need_shape(v, c->offset, (Shape){ 4, { t->batch, offsets, t->out[0], t->out[1] } });
 	need_shape(v, c->b, (Shape){ 1, { filters } });
 	need_shape(v, c->mask, (Shape){ 4, { t->batch, masks, t->out[0], t->out[1] } });
-	int64_t all = shape_product(&(Shape){ 2, { t->taps, t->places } }, 0, 2);
+	int64_t all = size_product(t->taps, t->places);
 	if (node_ok(v) && all > MOST_TAPS)
 		node_fail(v, ERR_UNSUPPORTED, "its result has %lld places of %lld taps; dlc takes at most %d of both",
 			(long long)t->places, (long long)t->taps, MOST_TAPS);
@@ -186,7 +186,7 @@ int node_deform_conv(Visit *v, const DeformConv *c)
 	int64_t joined[] = { 0, 2, 3, 1, 4 }, cut[] = { 0, 3, 1, 2, 4 }, turned[] = { 0, 3, 2, 1 };
 	Attr pads = attr_ints("pads", ring, 8);
 	int in = node_cast(v, c->x, t.type), columns = node_call(v, OP_pad, &in, 1, &pads, 1);
-	int64_t area = shape_product(&(Shape){ 2, { s.dim[2] + 2, s.dim[3] + 2 } }, 0, 2);
+	int64_t area = size_product(s.dim[2] + 2, s.dim[3] + 2);
 	columns = node_reshape(v, columns, (Shape){ 4, { t.batch, t.groups, part, area } });
 	columns = interpolate(v, node_transpose(v, columns, last), &t, &s.dim[2], position);
 	columns = node_reshape(v, columns, (Shape){ 5, { t.batch, t.groups, t.places, t.taps, part } });

@@ -104,7 +104,7 @@ static void take_diagonal(Visit *v, Labelled *x, int i, int j)
 		}
 	perm[n] = i;
 	perm[n + 1] = j;
-	flat.dim[n] = shape_product(&(Shape){ 2, { from.dim[i], from.dim[j] } }, 0, 2);
+	flat.dim[n] = size_product(from.dim[i], from.dim[j]);
 	size[n] = from.dim[i];
 	step[n] = from.dim[i] + 1;
 	x->label[n] = label;

@@ -340,13 +340,19 @@ double import_number(DType type, const void *data)
 	return strtod(s, NULL);
 }
 
+static const int64_t too_large = (int64_t)1 << 62;
+
+int64_t size_product(int64_t a, int64_t b)
+{
+	int64_t n; /* a size that was refused may be negative */
+	return __builtin_mul_overflow(a, b, &n) || n > too_large ? too_large : n;
+}
+
 int64_t shape_product(const Shape *s, int lo, int hi)
 {
-	const int64_t most = (int64_t)1 << 62;
 	int64_t n = 1;
-	for (int k = lo; k < hi; k++) /* a size that was refused may be negative */
-		if (__builtin_mul_overflow(n, s->dim[k], &n) || n > most)
-			return most;
+	for (int k = lo; k < hi && n < too_large; k++)
+		n = size_product(n, s->dim[k]);
 	return n;
 }
 

@@ -65,7 +65,9 @@ const NodeGraph *node_attr_graph(Visit *n, const char *name);          /* refuse
 bool node_attr_tensor(Visit *n, const char *name, NodeTensor *out);
 /* An attribute, which from `version` on is input k: axes, shapes and pads changed so. */
 const int64_t *node_attr_or_input(Visit *n, const char *name, int version, int k, int *count);
-/* The product of dimensions lo .. hi-1; one that overflows becomes 2^62, which no shape takes. */
+/* The product of two sizes; one that overflows becomes 2^62, which no shape takes. */
+int64_t size_product(int64_t a, int64_t b);
+/* That of dimensions lo .. hi-1. */
 int64_t shape_product(const Shape *s, int lo, int hi);
 /* 0 <= axis < limit, counted from the end when negative. */
 int node_axis(Visit *n, int64_t axis, int limit);

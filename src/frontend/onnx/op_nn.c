@@ -60,7 +60,7 @@ static void import_conv_transpose(Visit *v)
 	node_attr_list(v, "output_padding", win.n, 0, 0, extend);
 	const int64_t *size = node_attr_ints(v, "output_shape", &count);
 	if (count == win.n + 2) { /* with the batch and the channels */
-		int64_t filters = shape_product(&(Shape){ 2, { w->shape.dim[1], node_attr_int(v, "group", 1) } }, 0, 2);
+		int64_t filters = size_product(w->shape.dim[1], node_attr_int(v, "group", 1));
 		if (node_ok(v) && (size[0] != x->shape.dim[0] || size[1] != filters))
 			node_fail(v, ERR_TYPE,
 				"its attribute output_shape begins with %lld and %lld, but batch and filters are %lld and %lld",

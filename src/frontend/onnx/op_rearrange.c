@@ -55,7 +55,7 @@ static void import_space_to_depth(Visit *v)
 		return;
 	const int64_t *d = x->shape.dim;
 	int64_t parts[] = { d[0], d[1], d[2] / b, b, d[3] / b, b }, perm[] = { 0, 3, 5, 1, 2, 4 };
-	int64_t out[] = { d[0], shape_product(&(Shape){ 3, { d[1], b, b } }, 0, 3), d[2] / b, d[3] / b };
+	int64_t out[] = { d[0], size_product(d[1], size_product(b, b)), d[2] / b, d[3] / b };
 	int y = transpose(v, node_reshape(v, node_value(v, 0), shape_of(6, parts)), perm, 6);
 	node_set(v, 0, node_reshape(v, y, shape_of(4, out)));
 }
@@ -73,7 +73,7 @@ static int repeat(Visit *v, int x, int axis, int64_t times)
 	parts.dim[1] = times;
 	Attr attr = attr_ints("shape", parts.dim, 3);
 	x = node_call(v, OP_expand, &x, 1, &attr, 1);
-	s.dim[axis] = shape_product(&(Shape){ 2, { s.dim[axis], times } }, 0, 2);
+	s.dim[axis] = size_product(s.dim[axis], times);
 	return node_reshape(v, x, s);
 }
 

@@ -70,7 +70,7 @@ static void import_hstack(Aten *n)
 /* A dimension times a number, of which the dimensions of empty tensors give any product. */
 static int64_t multiplied(Visit *v, int64_t dim, int64_t times)
 {
-	int64_t y = shape_product(&(Shape){ 2, { dim, times } }, 0, 2);
+	int64_t y = size_product(dim, times);
 	if (node_ok(v) && y == (int64_t)1 << 62)
 		node_fail(v, ERR_INPUT, "%lld times a dimension of %lld is too many", (long long)times, (long long)dim);
 	return y;

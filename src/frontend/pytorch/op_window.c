@@ -134,7 +134,7 @@ static void import_im2col(Aten *n)
 		return;
 	Attr attr = attr_ints("pads", pads, 8);
 	x = node_call(v, OP_pad, &x, 1, &attr, 1);
-	int64_t count = w.kernel[0] * w.kernel[1], places = shape_product(&(Shape){ 2, { out[0], out[1] } }, 0, 2);
+	int64_t count = w.kernel[0] * w.kernel[1], places = size_product(out[0], out[1]);
 	int *part = arena_array(v->im->arena, int, count);
 	for (int64_t k = 0; k < count && node_ok(v); k++) {
 		int64_t start[] = { 0, 0, k / w.kernel[1] * w.dilation[0], k % w.kernel[1] * w.dilation[1] };
@@ -167,7 +167,7 @@ static void import_col2im(Aten *n)
 		int64_t room = size[k] + 2 * pads[k] - (w.kernel[k] - 1) * w.dilation[k] - 1;
 		dim[4 + k] = room < 0 ? 0 : room / w.stride[k] + 1;
 	}
-	if (s.dim[1] % count != 0 || shape_product(&(Shape){ 2, { dim[4], dim[5] } }, 0, 2) != s.dim[2]) {
+	if (s.dim[1] % count != 0 || size_product(dim[4], dim[5]) != s.dim[2]) {
 		node_fail(v, ERR_TYPE, "its windows do not fit its output_size");
 		return;
 	}
