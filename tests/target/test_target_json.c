@@ -23,7 +23,8 @@ static const struct {
 		 "\"cache\":[{\"bytes\":1}]}",
 		NULL, NULL },
 	/* What contract tests and fuzzers send. */
-	{ "", "t:1", "not JSON" },
+	{ "", "t", "is empty" },
+	{ " ", "t:1", "not JSON" },
 	{ "{", "t:1", "not JSON" },
 	{ "[]", "t", "must be an object" },
 	{ "[1]", "t", "must be an object" },

@@ -83,13 +83,13 @@ static void import_parts(Visit *v)
 		return;
 	}
 	for (int64_t k = 0; k < parts && (!equal || k < node_nout(v)) && node_ok(v); k++) {
-		int64_t end = k < count && !equal ? at[k] : n, size = equal ? n / parts + (k < n % parts) : end - from;
-		if (end < 1 || end > n || size < 1)
+		int64_t end = equal ? from + n / parts + (k < n % parts) : k < count ? at[k] : n;
+		if (end <= from || end > n)
 			node_fail(v, ERR_INPUT, "its part %lld would end at %lld and begin at %lld, of %lld elements", (long long)k,
 				(long long)end, (long long)from, (long long)n);
 		else if (k < node_nout(v) && node_used(v, (int)k))
-			node_set(v, (int)k, node_slice(v, x, axis, from, size));
-		from += size;
+			node_set(v, (int)k, node_slice(v, x, axis, from, end - from));
+		from = end;
 	}
 }
 
