@@ -326,7 +326,7 @@ static int by_id(const void *a, const void *b)
 	return memcmp(a, b, sizeof(Hash));
 }
 
-static bool gather(Gather *g)
+static bool read_all(Gather *g)
 {
 	g->tasks = g->runs = g->sessions = g->epochs = MAP_OF(g->arena);
 	for (int i = 0; i < g->ask->set.n; i++) {
@@ -339,12 +339,20 @@ static bool gather(Gather *g)
 		if (!db_each_task(g->db, take_task, g, g->err) || g->err->code != ERR_NONE)
 			return false;
 	}
-	spread(g->ask->threads, g->pending.n, replay_one, g->pending.at);
+	return true;
+}
+
+static bool gather(Gather *g)
+{
+	bool good = read_all(g);
+	if (good)
+		spread(g->ask->threads, g->pending.n, replay_one, g->pending.at);
 	for (size_t i = 0; i < g->pending.n; i++) {
-		add_task(g, &g->pending.at[i]);
+		if (good)
+			add_task(g, &g->pending.at[i]);
 		arena_free(g->pending.at[i].arena);
 	}
-	return true;
+	return good;
 }
 
 static Hash hash_of_runs(Gather *g)
