@@ -17,7 +17,7 @@ typedef struct AtenNamed {
 } AtenNamed;
 
 AtenIndex *aten_index(Arena *a);
-/* The rows of "add.Tensor", whatever its form; NULL: there are none. */
+/* The rows of "add", for "add.Tensor" and every other form; NULL: there are none. */
 const AtenNamed *aten_named(const AtenIndex *x, const char *name);
 
 #endif
