@@ -24,21 +24,39 @@ typedef struct Build {
 	KernelSet **set;
 	Variant *variant; /* the bundle's own target first, until the file is written; CompileOptions.also behind it */
 	int nvariant;
+	PreparedMemory prepared; /* constants of the plan */
 	int unprepared; /* the task whose prepare Fns failed by themselves; -1: none */
 	Err *err;
 } Build;
 
-static bool run_prepare(int task, const Prepared *given, int n, Prepared *out, int nout, void *arg, Err *err)
+/* The compiled prepare Fns of a Task, whose groups share them. */
+typedef struct PrepareCode {
+	const KernelSet *set; /* NULL: not yet compiled */
+	Module module;
+} PrepareCode;
+
+static bool run_prepare(const PrepareJob *job, int n, void *arg, Err *err)
 {
 	Build *b = arg;
 	Arena *a = arena_new();
-	Module m;
+	PrepareCode *code = arena_array(a, PrepareCode, b->part->ntask);
+	PrepareCall *call = arena_array(a, PrepareCall, n);
 	PrepareWait wait = { .deadline_ms = b->o->prepare_ms, .stop = b->o->stop };
 	Target host;
 	target_host(&host, 1);
-	const KernelSet *own = ir_set_of_kind(a, b->set[task], FN_PREPARE);
-	bool made = codegen_compile_cached(b->o->cache, a, own, &host, &m, err);
-	bool ok = made && prepare_run(own, &m, given, n, out, nout, wait, err);
+	bool made = true;
+	int at = 0;
+	for (int k = 0; made && k < n; k++) {
+		PrepareCode *c = &code[job[k].task];
+		if (c->set == NULL) {
+			at = k;
+			c->set = ir_set_of_kind(a, b->set[job[k].task], FN_PREPARE);
+			made = codegen_compile_cached(b->o->cache, a, c->set, &host, &c->module, err);
+		}
+		call[k] = (PrepareCall){ c->set, &c->module, job[k].given, job[k].n, job[k].out, job[k].nout };
+	}
+	bool ok = made && prepare_run(call, n, wait, &b->prepared, &at, err);
+	int task = job[at].task;
 	b->unprepared = ok || (made && err->code != ERR_INPUT) ? -1 : task;
 	arena_free(a);
 	return ok || err_at(err, b->part->task[task]->label);
@@ -368,5 +386,6 @@ Compiled *compile_model(Arena *a, Dag *dag, const CompileOptions *o, Err *err)
 		ok = write_bundle(c, &b, plan);
 	}
 	arena_free(plan->arena);
+	prepare_free(&b.prepared);
 	return ok ? c : NULL;
 }

@@ -1,6 +1,6 @@
 /*
- * See net_plan.h. The order: places for inputs, outputs and constants; the steps, group by group; lifetimes
- * from the steps; then memplan lays the values out.
+ * See net_plan.h. The order: places for inputs, outputs and constants; the steps, group by group; then all prepare
+ * Fns at once, which make the constants that steps read; lifetimes from the steps; then memplan lays the values out.
  */
 #include "compile/net_plan.h"
 
@@ -17,7 +17,9 @@ typedef struct Planner {
 	PrepareFn prepare;
 	const View *view; /* of each value: in whose memory it lies */
 	MapIndex constant; /* the plan's constants by their bytes */
-	Map prepared;      /* by the Task and its constants: the numbers of those that its prepare Fns made */
+	Map prepared;      /* by the Task and its constants: the numbers of those that its prepare Fns make */
+	VEC(PrepareJob) job;
+	VEC(const Prepared *) made; /* by all jobs; constant k of them is -1 - k until they are done */
 	Err *err;
 } Planner;
 
@@ -202,27 +204,25 @@ static int64_t buf_bytes(const Buf *buf)
 }
 
 /*
- * Runs the prepare Fns of a Task; returns the numbers of the constants that they make, NULL: they failed. Groups of one
- * Task that read the same constants share them: a network that is written out over its steps has hundreds of such
- * groups, and each run is a process of its own.
+ * The numbers of the constants that the prepare Fns of a Task make. Groups of one Task that read the same constants
+ * share them: a network that is written out over its steps has hundreds of such groups.
  */
-static const int *prepare_once(Planner *p, int task, const Prepared *given, int n, Prepared *made, int nmade)
+static const int *prepare_once(Planner *p, const PrepareJob *job)
 {
 	Arena *a = p->plan->arena;
-	const void **key = arena_array(a, const void *, n + 1);
-	key[n] = p->sets[task];
-	for (int k = 0; k < n; k++)
-		key[k] = given[k].data;
-	MapEntry *e = map_add_bytes(&p->prepared, key, sizeof *key * (size_t)(n + 1));
+	const void **key = arena_array(a, const void *, job->n + 1);
+	key[job->n] = p->sets[job->task];
+	for (int k = 0; k < job->n; k++)
+		key[k] = job->given[k].data;
+	MapEntry *e = map_add_bytes(&p->prepared, key, sizeof *key * (size_t)(job->n + 1));
 	if (e->ptr != NULL)
 		return e->ptr;
-	int *number = arena_array(a, int, nmade);
-	for (int k = 0; k < nmade; k++)
-		made[k].data = arena_alloc_aligned(a, (size_t)made[k].bytes + 64, 64);
-	if (!p->prepare.run(task, given, n, made, nmade, p->prepare.arg, p->err))
-		return NULL;
-	for (int k = 0; k < nmade; k++)
-		number[k] = const_place(p, made[k].name, made[k].data, made[k].bytes).index;
+	int *number = arena_array(a, int, job->nout);
+	for (int k = 0; k < job->nout; k++) {
+		number[k] = -1 - (int)p->made.n;
+		vec_push(a, &p->made, &job->out[k]);
+	}
+	vec_push(a, &p->job, *job);
 	e->ptr = number;
 	return number;
 }
@@ -254,11 +254,31 @@ static bool bind_prepared(Planner *p, int task, Bound *b)
 	}
 	if (made.n == 0)
 		return true;
-	const int *number = prepare_once(p, task, given.at, (int)given.n, made.at, (int)made.n);
-	for (size_t i = 0; i < made.n && number != NULL; i++)
+	const int *number = prepare_once(p, &(PrepareJob){ task, given.at, (int)given.n, made.at, (int)made.n });
+	for (size_t i = 0; i < made.n; i++)
 		bind(p, b, made.at[i].name,
 			(Place){ PLACE_CONST, number[i], .bytes = made.at[i].bytes, .name = made.at[i].name });
-	return number != NULL;
+	return true;
+}
+
+/* Does all jobs; their constants get the numbers that they keep. */
+static bool prepare_all(Planner *p)
+{
+	NetPlan *plan = p->plan;
+	if (p->job.n == 0)
+		return true;
+	if (!p->prepare.run(p->job.at, (int)p->job.n, p->prepare.arg, p->err))
+		return false;
+	int *number = arena_array(plan->arena, int, p->made.n);
+	for (size_t k = 0; k < p->made.n; k++)
+		number[k] = const_place(p, p->made.at[k]->name, p->made.at[k]->data, p->made.at[k]->bytes).index;
+	for (size_t i = 0; i < plan->step.n; i++)
+		for (int k = 0; k < plan->step.at[i].n; k++) {
+			Place *at = &plan->step.at[i].place[k];
+			if (at->kind == PLACE_CONST && at->index < 0)
+				at->index = number[-1 - at->index];
+		}
+	return true;
 }
 
 /* Work buffers that several run Fns of the set name live from the first call to the last. */
@@ -367,6 +387,8 @@ NetPlan *plan_network(
 	for (int g = 0; g < part->ngroup; g++)
 		if (!add_group(&p, &part->group[g]))
 			return NULL;
+	if (!prepare_all(&p))
+		return NULL;
 	for (size_t k = 0; k < d->output.n; k++) { /* copies the outputs that no kernel writes in place */
 		Place from, to;
 		if (!place_value(&p, d->output.at[k], (int)plan->step.n, &from))

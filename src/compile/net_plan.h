@@ -46,17 +46,27 @@ typedef struct NetPlan {
 	int64_t state_bytes; /* zero before and after each run */
 } NetPlan;
 
-/*
- * Runs the prepare Fns of a set for one group. in[] are the bytes of constants by parameter name; fills
- * *data of each buffer of out[]. bundle_build.c passes this function, since it knows codegen.
- */
 typedef struct Prepared {
-	const char *name;
+	const char *name; /* of the parameter */
 	void *data;
 	int64_t bytes;
 } Prepared;
+
+/* The prepare Fns of a Task for one group: what they read, and what they make. */
+typedef struct PrepareJob {
+	int task; /* number of the partition's task */
+	const Prepared *given;
+	int n;
+	Prepared *out;
+	int nout;
+} PrepareJob;
+
+/*
+ * Does all jobs of a plan: fills `data` of each out[], with bytes that live as long as the plan is used. bundle_build.c
+ * passes this function, since it knows codegen.
+ */
 typedef struct PrepareFn {
-	bool (*run)(int task, const Prepared *given, int n, Prepared *out, int nout, void *arg, Err *err);
+	bool (*run)(const PrepareJob *job, int n, void *arg, Err *err);
 	void *arg;
 } PrepareFn;
 

@@ -1,7 +1,7 @@
 /*
- * See prepare.h. The child has a copy of this process's memory. One mapping is shared: the results, and
- * after them whether they are complete, or the error. A pipe without a writer tells the parent that the
- * child has ended, so that the wait can have a deadline.
+ * See prepare.h. The child has a copy of this process's memory. One mapping is shared: the results of all calls, and
+ * after them which call it is at, whether all are complete, or the error. A pipe without a writer tells the parent
+ * that the child has ended, so that the wait can have a deadline.
  */
 #include "compile/prepare.h"
 
@@ -41,17 +41,17 @@ static bool is_given(const char *name, const Prepared *p, int n)
 }
 
 /* Workspace, and buffers that are neither given nor asked for. */
-static bool check_memory(
-	const KernelSet *ks, const Module *m, const Prepared *given, int n, const Prepared *out, int nout, Err *err)
+static bool check_memory(const PrepareCall *c, Err *err)
 {
-	double want = 0, have = (double)sum_bytes(given, n) + (double)sum_bytes(out, nout);
+	const KernelSet *ks = c->ks;
+	double want = 0, have = (double)sum_bytes(c->given, c->n) + (double)sum_bytes(c->out, c->nout);
 	double most = CHOOSE_PREPARE_WORK_TIMES * have + CHOOSE_PREPARE_WORK_MIB * 1048576.0;
-	for (uint32_t k = 0; k < m->image.nentry; k++)
-		want += (double)m->image.entry[k].work_bytes;
+	for (uint32_t k = 0; k < c->m->image.nentry; k++)
+		want += (double)c->m->image.entry[k].work_bytes;
 	for (size_t i = 0; i < ks->n; i++)
 		for (int k = 0; k < ks->fn[i]->nparam; k++) {
 			const Buf *b = ks->fn[i]->kind == FN_PREPARE ? ks->fn[i]->param[k].buf : NULL;
-			if (b != NULL && !is_given(b->name, given, n) && !is_given(b->name, out, nout))
+			if (b != NULL && !is_given(b->name, c->given, c->n) && !is_given(b->name, c->out, c->nout))
 				want += (double)ir_buf_elements(b, NULL, 0) * (b->type.bits + 7) / 8;
 		}
 	return want <= most ||
@@ -59,19 +59,20 @@ static bool check_memory(
 			   want / 1048576, have / 1048576);
 }
 
+static int64_t deadline_of(const PrepareCall *c, PrepareWait wait)
+{
+	int64_t bytes = sum_bytes(c->given, c->n) + sum_bytes(c->out, c->nout);
+	return wait.deadline_ms > 0 ? wait.deadline_ms : CHOOSE_PREPARE_LEAST_MS + bytes / CHOOSE_PREPARE_BYTES_PER_MS;
+}
+
 /* ---- the child ---- */
 
 /* The child's answer. Its exit status may be lost: if SIGCHLD is ignored, nobody can ask for it. */
 typedef struct Answer {
-	bool done; /* the results are complete */
+	atomic_int at; /* the call that it does */
+	bool done;     /* the results are complete */
 	Err err;
 } Answer;
-
-typedef struct Shared {
-	unsigned char *at;
-	size_t bytes;
-	Answer *answer; /* behind the results */
-} Shared;
 
 /* The child resets the signals that this process catches or blocks. Ignored ones (nohup) stay ignored. */
 static void take_signals(void)
@@ -89,22 +90,48 @@ static void take_signals(void)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
+/* Calls of one Task have one module. */
+static bool do_calls(const PrepareCall *call, int ncall, PrepareWait wait, Answer *answer)
+{
+	Arena *a = arena_new();
+	Mapped *mapped = NULL;
+	for (int k = 0; k < ncall; k++) {
+		const PrepareCall *c = &call[k];
+		IrArg *arg = arena_array(a, IrArg, c->n + c->nout);
+		atomic_store(&answer->at, k);
+		alarm((unsigned)(deadline_of(c, wait) / 1000 + 2));
+		for (int i = 0; i < c->n + c->nout; i++) {
+			const Prepared *p = i < c->n ? &c->given[i] : &c->out[i - c->n];
+			arg[i] = (IrArg){ .name = p->name, .data = p->data };
+		}
+		if ((k == 0 || c->m != call[k - 1].m) && !codegen_map(c->m, &mapped, &answer->err))
+			return false;
+		if (!codegen_call(c->ks, c->m, mapped, arg, c->n + c->nout, &answer->err))
+			return false;
+	}
+	return true;
+}
+
 /* ---- the parent ---- */
 
 typedef enum { WAIT_ENDED, WAIT_LATE, WAIT_STOPPED } WaitEnd;
 
-/* Waits in short steps: a signal that sets `stop` may come just before poll. */
-static WaitEnd wait_for_end(int pipe_end, PrepareWait wait)
+/* Waits in short steps: a signal that sets `stop` may come just before poll, and each call has its own deadline. */
+static WaitEnd wait_for_end(int pipe_end, const PrepareCall *call, PrepareWait wait, Answer *answer)
 {
 	uint64_t from = timing_wall_ns();
-	for (;;) {
-		int64_t left = wait.deadline_ms - (int64_t)((timing_wall_ns() - from) / 1000000);
+	for (int at = 0;;) {
+		if (at != atomic_load(&answer->at)) {
+			at = atomic_load(&answer->at);
+			from = timing_wall_ns();
+		}
+		int64_t left = deadline_of(&call[at], wait) - (int64_t)((timing_wall_ns() - from) / 1000000);
 		struct pollfd p = { .fd = pipe_end, .events = POLLIN };
 		if (wait.stop != NULL && *wait.stop != 0)
 			return WAIT_STOPPED;
 		if (poll(&p, 1, left < 0 ? 0 : left < CHOOSE_PREPARE_STEP_MS ? (int)left : CHOOSE_PREPARE_STEP_MS) > 0)
 			return WAIT_ENDED;
-		if (left <= 0)
+		if (left <= 0 && at == atomic_load(&answer->at))
 			return WAIT_LATE;
 	}
 }
@@ -129,8 +156,7 @@ static bool judge(int status, WaitEnd end, Answer *answer, int64_t deadline_ms, 
 		answer->err.text[0] != 0 ? answer->err.text : "their process ended without a result");
 }
 
-static bool fork_and_wait(
-	const KernelSet *ks, const Module *m, IrArg *arg, int n, Answer *answer, PrepareWait wait, Err *err)
+static bool fork_and_wait(const PrepareCall *call, int ncall, Answer *answer, PrepareWait wait, Err *err)
 {
 	int end[2], status = 0;
 	pid_t parent = getpid();
@@ -140,7 +166,6 @@ static bool fork_and_wait(
 	int failed = errno;
 	if (child == 0) {
 		struct rlimit none = { 0, 0 };
-		Mapped *mapped = NULL;
 		take_signals();
 		/* The child does not outlive its parent: on Linux the kernel ends it, elsewhere an alarm does. */
 #ifdef __linux__
@@ -148,14 +173,13 @@ static bool fork_and_wait(
 #endif
 		if (getppid() != parent)
 			_exit(1);
-		alarm((unsigned)(wait.deadline_ms / 1000 + 2));
 		close(end[0]);
 		setrlimit(RLIMIT_CORE, &none);
-		answer->done = codegen_map(m, &mapped, &answer->err) && codegen_call(ks, m, mapped, arg, n, &answer->err);
+		answer->done = do_calls(call, ncall, wait, answer);
 		_exit(answer->done ? 0 : 1);
 	}
 	close(end[1]);
-	WaitEnd ended = child > 0 ? wait_for_end(end[0], wait) : WAIT_ENDED;
+	WaitEnd ended = child > 0 ? wait_for_end(end[0], call, wait, answer) : WAIT_ENDED;
 	close(end[0]);
 	if (child < 0)
 		return fail(err, ERR_DEVICE, "", "cannot start a process for the prepare Fns: %s", strerror(failed));
@@ -164,37 +188,41 @@ static bool fork_and_wait(
 	pid_t got;
 	while ((got = waitpid(child, &status, 0)) < 0 && errno == EINTR)
 		;
-	return judge(got == child ? status : 0, ended, answer, wait.deadline_ms, err);
+	return judge(got == child ? status : 0, ended, answer, deadline_of(&call[answer->at], wait), err);
 }
 
-bool prepare_run(const KernelSet *ks, const Module *m, const Prepared *given, int n, const Prepared *out, int nout,
-	PrepareWait wait, Err *err)
+bool prepare_run(
+	const PrepareCall *call, int ncall, PrepareWait wait, PreparedMemory *memory, int *failed, Err *err)
 {
-	Arena *a = arena_new();
-	IrArg *arg = arena_array(a, IrArg, n + nout);
-	int64_t bytes = sum_bytes(out, nout), at = 0;
-	Shared s = { .bytes = (size_t)bytes + sizeof(Answer) };
-	if (wait.deadline_ms == 0)
-		wait.deadline_ms = CHOOSE_PREPARE_LEAST_MS + (bytes + sum_bytes(given, n)) / CHOOSE_PREPARE_BYTES_PER_MS;
-	bool ok = check_memory(ks, m, given, n, out, nout, err);
-	if (ok) {
-		s.at = mmap(NULL, s.bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-		ok = s.at != MAP_FAILED ||
-		     fail(err, ERR_MEMORY, "", "cannot map %lld bytes for the results of the prepare Fns", (long long)bytes);
-	}
-	if (ok) {
-		s.answer = (Answer *)(void *)(s.at + bytes);
-		for (int k = 0; k < n; k++)
-			arg[k] = (IrArg){ .name = given[k].name, .data = given[k].data };
-		for (int k = 0; k < nout; k++) {
-			arg[n + k] = (IrArg){ .name = out[k].name, .data = s.at + at };
-			at += round_up(out[k].bytes);
+	int64_t bytes = 0, at = 0;
+	*memory = (PreparedMemory){ 0 };
+	for (int k = 0; k < ncall; bytes += sum_bytes(call[k].out, call[k].nout), k++)
+		if (!check_memory(&call[k], err)) {
+			*failed = k;
+			return false;
 		}
-		ok = fork_and_wait(ks, m, arg, n + nout, s.answer, wait, err);
-		for (int k = 0; k < nout && ok; k++)
-			memcpy(out[k].data, arg[n + k].data, (size_t)out[k].bytes);
-		munmap(s.at, s.bytes);
-	}
-	arena_free(a);
+	size_t all = (size_t)bytes + sizeof(Answer);
+	unsigned char *shared = mmap(NULL, all, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	*failed = 0;
+	if (shared == MAP_FAILED)
+		return fail(err, ERR_MEMORY, "", "cannot map %lld bytes for the results of the prepare Fns", (long long)bytes);
+	for (int k = 0; k < ncall; k++)
+		for (int i = 0; i < call[k].nout; i++) {
+			call[k].out[i].data = shared + at;
+			at += round_up(call[k].out[i].bytes);
+		}
+	Answer *answer = (Answer *)(void *)(shared + bytes);
+	*memory = (PreparedMemory){ shared, all };
+	bool ok = fork_and_wait(call, ncall, answer, wait, err);
+	*failed = answer->at;
+	if (!ok)
+		prepare_free(memory);
 	return ok;
+}
+
+void prepare_free(PreparedMemory *memory)
+{
+	if (memory->at != NULL)
+		munmap(memory->at, memory->bytes);
+	*memory = (PreparedMemory){ 0 };
 }

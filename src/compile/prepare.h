@@ -12,19 +12,36 @@
 
 /* How long to wait for the child. */
 typedef struct PrepareWait {
-	int64_t deadline_ms;               /* of the whole call; 0: a minute, and more for large results */
+	int64_t deadline_ms;    /* of each call; 0: a minute, and more for large results */
 	const atomic_int *stop; /* ends the wait when it is not 0; NULL: nothing ends it */
 } PrepareWait;
 
+/* The compiled prepare Fns of ks, with given[] and out[] by parameter name. */
+typedef struct PrepareCall {
+	const KernelSet *ks;
+	const Module *m;
+	const Prepared *given;
+	int n;
+	Prepared *out;
+	int nout;
+} PrepareCall;
+
+/* Where the results of calls lie. */
+typedef struct PreparedMemory {
+	void *at; /* NULL: nowhere */
+	size_t bytes;
+} PreparedMemory;
+
 /*
- * Calls the entries of m, the compiled prepare Fns of ks, with given[] and out[] by parameter name, and
- * fills the out[].
- * ERR_INPUT: the Fns failed; they crashed, did not end, or need much more memory than given[] and out[]
+ * Does the calls one after the other, and points the data of each out[] into *memory, which the caller gives back
+ * with prepare_free when those are no longer read. *failed: the number of the call that failed; then there is no
+ * memory. ERR_INPUT: its Fns failed; they crashed, did not end, or need much more memory than given[] and out[]
  * have. This process is not affected. ERR_DEVICE, ERR_MEMORY: this machine has no process or memory for
  * them. ERR_INTERRUPTED: `stop` was set, or a signal ended the child.
- * The cost is a fork and a copy of out[]. The process must have one thread.
+ * The cost is one fork. The process must have one thread.
  */
-bool prepare_run(const KernelSet *ks, const Module *m, const Prepared *given, int n, const Prepared *out, int nout,
-	PrepareWait wait, Err *err);
+bool prepare_run(
+	const PrepareCall *call, int ncall, PrepareWait wait, PreparedMemory *memory, int *failed, Err *err);
+void prepare_free(PreparedMemory *memory);
 
 #endif

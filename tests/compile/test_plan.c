@@ -16,9 +16,9 @@
 #include <stdio.h>
 #include <string.h>
 
-static bool no_prepare(int task, const Prepared *given, int n, Prepared *out, int nout, void *arg, Err *err)
+static bool no_prepare(const PrepareJob *job, int n, void *arg, Err *err)
 {
-	(void)task, (void)given, (void)n, (void)out, (void)nout, (void)arg;
+	(void)job, (void)n, (void)arg;
 	return fail(err, ERR_BUG, "", "a naive set has no prepare Fns");
 }
 
@@ -70,26 +70,46 @@ static const char prepared[] = "prepare fn twice(c0: const f32[4], p: out f32[4]
 							   "	for i in 0..4 { block a(vi: spatial 0..4 = i) { v1[vi] = t[vi] } }\n"
 							   "}\n";
 
-/* Runs the prepare Fns in the interpreter. */
-static bool interpret(int task, const Prepared *given, int n, Prepared *out, int nout, void *arg, Err *err)
+/* Jobs done by the interpreter. */
+typedef struct Runs {
+	Arena *arena; /* of what they make */
+	KernelSet *const *set;
+	int n; /* jobs done */
+} Runs;
+
+static bool interpret_one(const Runs *runs, const PrepareJob *job, Err *err)
 {
-	KernelSet *const *set = arg;
-	KernelSet only = *set[task];
+	const KernelSet *set = runs->set[job->task];
+	KernelSet only = *set;
 	Arena *a = arena_new();
-	IrArg *args = arena_array(a, IrArg, n + nout);
+	int n = job->n + job->nout;
+	IrArg *args = arena_array(a, IrArg, n);
 	only.fn = arena_array(a, Fn *, only.n);
 	only.n = 0;
-	for (size_t i = 0; i < set[task]->n; i++)
-		if (set[task]->fn[i]->kind == FN_PREPARE)
-			only.fn[only.n++] = set[task]->fn[i];
-	for (int k = 0; k < n + nout; k++) {
-		const Prepared *p = k < n ? &given[k] : &out[k - n];
+	for (size_t i = 0; i < set->n; i++)
+		if (set->fn[i]->kind == FN_PREPARE)
+			only.fn[only.n++] = set->fn[i];
+	for (int k = 0; k < n; k++) {
+		const Prepared *p = k < job->n ? &job->given[k] : &job->out[k - job->n];
 		args[k] = (IrArg){ .name = p->name, .data = p->data };
 	}
 	InterpRun how = { .seed = 1 };
-	bool ok = interp_run_set(&only, args, n + nout, &how, err);
+	bool ok = interp_run_set(&only, args, n, &how, err);
 	arena_free(a);
 	return ok;
+}
+
+static bool interpret(const PrepareJob *job, int n, void *arg, Err *err)
+{
+	Runs *runs = arg;
+	for (int k = 0; k < n; k++) {
+		for (int i = 0; i < job[k].nout; i++)
+			job[k].out[i].data = arena_alloc_aligned(runs->arena, (size_t)job[k].out[i].bytes, 64);
+		if (!interpret_one(runs, &job[k], err))
+			return false;
+		runs->n++;
+	}
+	return true;
 }
 
 START_TEST(prepared_constants_are_made_once_and_stored)
@@ -107,7 +127,8 @@ START_TEST(prepared_constants_are_made_once_and_stored)
 		             : op_naive(ir_new(a), p->task[k]->dag, "k", NAIVE_AS_TYPED, &err);
 		ck_assert_msg(set[k] != NULL && ir_verify_set(set[k], &err), "%s: %s", err.place, err.text);
 	}
-	NetPlan *plan = plan_network(a, d, p, set, (PrepareFn){ interpret, set }, &err);
+	Runs runs = { a, set, 0 };
+	NetPlan *plan = plan_network(a, d, p, set, (PrepareFn){ interpret, &runs }, &err);
 	ck_assert_msg(plan != NULL, "%s: %s", err.place, err.text);
 	plan_print(&out, plan);
 	const float *q = NULL;
@@ -123,19 +144,6 @@ START_TEST(prepared_constants_are_made_once_and_stored)
 	arena_free(a);
 }
 END_TEST
-
-/* Runs of prepare Fns. */
-typedef struct Runs {
-	KernelSet *const *set;
-	int n;
-} Runs;
-
-static bool count_and_interpret(int task, const Prepared *given, int n, Prepared *out, int nout, void *arg, Err *err)
-{
-	Runs *runs = arg;
-	runs->n++;
-	return interpret(task, given, n, out, nout, (void *)(uintptr_t)runs->set, err);
-}
 
 /* Steps multiply by w, by other bytes that are equal, and by u: that is twice prepared, and two constants. */
 START_TEST(equal_steps_share_what_is_prepared)
@@ -159,8 +167,8 @@ START_TEST(equal_steps_share_what_is_prepared)
 		set[k] = strstr(p->task[k]->text, "mul(") != NULL
 			? ir_parse_set(ir_new(a), "prepared", prepared, sizeof prepared - 1, &err)
 			: op_naive(ir_new(a), p->task[k]->dag, "k", NAIVE_AS_TYPED, &err);
-	Runs runs = { set, 0 };
-	NetPlan *plan = plan_network(a, d, p, set, (PrepareFn){ count_and_interpret, &runs }, &err);
+	Runs runs = { a, set, 0 };
+	NetPlan *plan = plan_network(a, d, p, set, (PrepareFn){ interpret, &runs }, &err);
 	ck_assert_msg(plan != NULL, "%s: %s", err.place, err.text);
 	ck_assert_int_eq(plan->step.n, 3 * STEPS);
 	ck_assert_int_eq(runs.n, 2);

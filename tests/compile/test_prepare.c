@@ -167,19 +167,43 @@ static const struct {
 		"they need 8192 MiB of work memory" },
 };
 
-static bool call(const char *text, PrepareWait wait, int64_t u[4], Err *err)
+enum { CALLS = 4 };
+
+/* Calls the Fns of each text, with {1, 2, 3, 4}; *failed is the number of the text whose Fns failed. */
+static bool call_all(const char *const *text, int n, PrepareWait wait, int64_t u[][4], int *failed, Err *err)
 {
 	Arena *a = arena_new();
 	Target host;
-	Module m;
+	Module m[CALLS];
+	PrepareCall call[CALLS];
+	Prepared out[CALLS];
+	PreparedMemory memory;
 	int64_t c[4] = { 1, 2, 3, 4 };
-	const Prepared given = { "c", c, sizeof c }, out = { "u", u, 4 * sizeof *u };
+	const Prepared given = { "c", c, sizeof c };
 	target_host(&host, 1);
-	KernelSet *ks = ir_parse_set(ir_new(a), "t", text, strlen(text), err);
-	ck_assert_msg(ks != NULL && ir_verify_set(ks, err) && codegen_compile(a, ks, &host, NULL, &m, err), "%s: %s",
-		err->place, err->text);
-	bool ok = prepare_run(ks, &m, &given, 1, &out, 1, wait, err);
+	for (int k = 0; k < n; k++) {
+		KernelSet *ks = ir_parse_set(ir_new(a), "t", text[k], strlen(text[k]), err);
+		ck_assert_msg(ks != NULL && ir_verify_set(ks, err) && codegen_compile(a, ks, &host, NULL, &m[k], err),
+			"%s: %s", err->place, err->text);
+		out[k] = (Prepared){ "u", NULL, sizeof u[k] };
+		call[k] = (PrepareCall){ ks, &m[k], &given, 1, &out[k], 1 };
+	}
+	bool ok = prepare_run(call, n, wait, &memory, failed, err);
+	ck_assert(ok == (memory.at != NULL));
+	for (int k = 0; ok && k < n; k++)
+		memcpy(u[k], out[k].data, sizeof u[k]);
+	prepare_free(&memory);
 	arena_free(a);
+	return ok;
+}
+
+static bool call(const char *text, PrepareWait wait, int64_t u[4], Err *err)
+{
+	int failed;
+	int64_t all[1][4] = { 0 };
+	bool ok = call_all(&text, 1, wait, all, &failed, err);
+	ck_assert_int_eq(failed, 0);
+	memcpy(u, all[0], sizeof all[0]);
 	return ok;
 }
 
@@ -209,6 +233,25 @@ START_TEST(a_crash_is_seen_without_an_exit_status)
 	for (int k = 0; k < 4; k++)
 		ck_assert_int_eq(u[k], good ? 2 * (k + 1) : 0);
 	ck_assert_int_eq(err.code, good ? ERR_NONE : ERR_INPUT);
+}
+END_TEST
+
+/* One process does all calls, and says which of them failed. */
+START_TEST(calls_are_done_in_turn)
+{
+	static const char thrice[] = SIGNATURE "{ for i in 0..4 { u[i] = c[i] * 3 } }";
+	const char *text[CALLS] = { thrice, hostile[0].text, hostile[_i].text, thrice };
+	Err err = { 0 };
+	int64_t u[CALLS][4];
+	int failed = -1;
+	bool good = hostile[_i].said[0] == 0;
+	bool ok = call_all(text, CALLS, (PrepareWait){ .deadline_ms = 500 }, u, &failed, &err);
+	ck_assert_msg(ok == good, "%d: %s", failed, err.text);
+	ck_assert_int_eq(failed, good ? CALLS - 1 : 2);
+	ck_assert_msg(strstr(err.text, hostile[_i].said) != NULL, "%s", err.text);
+	for (int k = 0; ok && k < CALLS; k++)
+		for (int i = 0; i < 4; i++)
+			ck_assert_int_eq(u[k][i], (k % 3 == 0 ? 3 : 2) * (i + 1));
 }
 END_TEST
 
@@ -392,6 +435,7 @@ int main(void)
 	TCase *tc = tcase_create("prepare");
 	tcase_add_loop_test(tc, prepare_fns_end_their_own_process_only, 0, LEN(hostile));
 	tcase_add_loop_test(tc, a_crash_is_seen_without_an_exit_status, 0, LEN(hostile));
+	tcase_add_loop_test(tc, calls_are_done_in_turn, 0, LEN(hostile));
 	tcase_add_loop_test(tc, an_interrupt_ends_the_wait, 0, 3);
 	tcase_add_test(tc, a_child_does_not_outlive_its_parent);
 	tcase_add_loop_test(tc, what_the_machine_lacks_is_no_fault_of_a_record, 0, 2);
