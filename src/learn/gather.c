@@ -9,7 +9,7 @@
 #include "cost_model/roof.h"
 #include "db/look.h"
 #include "learn/row_cache.h"
-#include "learn/spread.h"
+#include "base/spread.h"
 #include "schedule/drafts.h"
 #include "schedule/space.h"
 

@@ -1,7 +1,7 @@
 /* See hold_out.h. */
 #include "learn/hold_out.h"
 
-#include "learn/spread.h"
+#include "base/spread.h"
 
 #include <math.h>
 #include <stdlib.h>

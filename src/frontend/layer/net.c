@@ -1,7 +1,7 @@
 /* See net.h. */
 #include "frontend/layer/net.h"
 
-#include "base/rng.h"
+#include "base/spread.h"
 #include "op/element.h"
 
 #include <math.h>
@@ -115,16 +115,30 @@ static float *room(Net *net, const char *name, Shape s)
 	return arena_array(net->arena, float, n + 1);
 }
 
+static void draw(void *arg, size_t i)
+{
+	Drawing *d = (Drawing *)arg + i;
+	for (int64_t k = 0; k < d->n; k++)
+		d->at[k] = (float)(d->mean + d->spread * rng_normal(&d->rng));
+}
+
+void net_draw(Net *net)
+{
+	spread(0, net->drawing.n, draw, net->drawing.at);
+	net->drawing.n = 0;
+}
+
 Act net_tensor(Net *net, const char *name, Shape s, double mean, double spread)
 {
 	Act none = { 0, 1 };
 	float *w = room(net, name, s);
 	if (w == NULL)
 		return none;
-	Rng seed = rng_seed(net->seed), r = rng_fork(&seed, name);
-	int64_t n = shape_elements(s);
-	for (int64_t k = 0; k < n; k++)
-		w[k] = (float)(mean + spread * rng_normal(&r));
+	Rng seed = rng_seed(net->seed);
+	Drawing d = { w, shape_elements(s), mean, spread, rng_fork(&seed, name) };
+	vec_push(net->arena, &net->drawing, d);
+	if (!net->late)
+		net_draw(net);
 	return (Act){ dag_add_const(net->dag, name, F32, s, w), mean * mean + spread * spread };
 }
 

@@ -7,7 +7,16 @@
 #ifndef FRONTEND_LAYER_NET_H
 #define FRONTEND_LAYER_NET_H
 
+#include "base/rng.h"
 #include "frontend/node/visit.h"
+
+/* A constant whose numbers are drawn later. */
+typedef struct Drawing {
+	float *at;
+	int64_t n;
+	double mean, spread;
+	Rng rng;
+} Drawing;
 
 typedef struct Net {
 	Arena *arena;
@@ -15,6 +24,8 @@ typedef struct Net {
 	Err *err; /* the first failure: that of `im` */
 	uint64_t seed;
 	int64_t drawn; /* numbers so far, which are limited */
+	bool late;     /* net_draw draws them: nobody reads constants before */
+	VEC(Drawing) drawing;
 	Import im;     /* what rows of front ends work on: activations and resizing are theirs */
 } Net;
 
@@ -45,6 +56,8 @@ bool net_may_draw(Visit *v, Act x, bool draws);
 void net_check_shape(Net *net, Visit *v, const char *what, Act weight, Shape need);
 /* A constant of f32: mean + spread * normal. */
 Act net_tensor(Net *net, const char *name, Shape s, double mean, double spread);
+/* Draws what is late, by several threads. */
+void net_draw(Net *net);
 /* n values around `center`, at most a quarter of it away: variances and scales must stay positive. */
 Act net_around(Net *net, const char *name, int64_t n, double center);
 Act net_number(Net *net, const char *name, DType type, double v); /* a scalar */

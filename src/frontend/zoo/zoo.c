@@ -108,6 +108,7 @@ static Dag *load(Arena *a, const char *name, Bytes file, const ModelArgs *args, 
 		return NULL;
 	Net net;
 	net_open(&net, a, name, SEED, args);
+	net.late = true;
 	Act x = { dag_add_input(net.dag, rows[row].input, takes_tokens(row) ? I64 : F32, s), 1 };
 	if (!check_sizes(net.dag, name, err))
 		return NULL;
@@ -118,6 +119,7 @@ static Dag *load(Arena *a, const char *name, Bytes file, const ModelArgs *args, 
 	}
 	if (!check_sizes(net.dag, name, err))
 		return NULL;
+	net_draw(&net);
 	dag_rename(net.dag, x.value, "out");
 	dag_add_output(net.dag, x.value);
 	return net.dag;

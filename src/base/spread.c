@@ -1,11 +1,12 @@
 /* See spread.h. Threads take one piece after the other. */
-#include "learn/spread.h"
+#include "base/spread.h"
 
 #include "base/guard.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <unistd.h>
 
 enum { THREADS = 64 };
 
@@ -35,7 +36,8 @@ void spread(int threads, size_t n, void (*work)(void *arg, size_t i), void *arg)
 {
 	pthread_t thread[THREADS];
 	Spread s = { .n = n, .work = work, .arg = arg };
-	int most = threads < THREADS ? threads : THREADS, started = 0;
+	long wanted = threads > 0 ? threads : sysconf(_SC_NPROCESSORS_ONLN);
+	int most = wanted < THREADS ? (int)wanted : THREADS, started = 0;
 	while (started < most - 1 && (size_t)started + 1 < n && pthread_create(&thread[started], NULL, do_some, &s) == 0)
 		started++;
 	do_some(&s);
