@@ -58,11 +58,11 @@ void job_done(Local *m, Job *j, RunStatus status, const char *detail)
 
 static const char other_version[] = "the builder is of another version than dlc";
 
-static void take_built(Local *m, Job *j, const MsgView *msg)
+/* The bytes are the array of a BUILT. */
+static void take_built(Local *m, Job *j, const void *bytes, size_t n, int64_t ns)
 {
-	const MsgBuilt *f = msg->fixed;
 	char why[MSG_WHY] = "it has no image, or part of one";
-	const unsigned char *at = arena_copy(j->arena, msg->array[0], f->nbytes), *end = at + f->nbytes;
+	const unsigned char *at = arena_copy(j->arena, bytes, n), *end = at + n;
 	bool ok = at < end;
 	for (MsgView v; ok && at < end; at += v.size)
 		ok = j->nimage < MSG_IMAGES && msg_parse(at, (size_t)(end - at), &v, why) == MSG_OK &&
@@ -71,7 +71,7 @@ static void take_built(Local *m, Job *j, const MsgView *msg)
 		job_done(m, j, RUN_COMPILE_ERROR, arena_printf(j->arena, "the builder sent a damaged answer: %s", why));
 		return;
 	}
-	j->result.compile_ns = (int64_t)f->ns;
+	j->result.compile_ns = ns;
 	if (j->kind == JOB_PROBE) {
 		m->probe = j;
 		uv_stop(&m->loop);
@@ -93,7 +93,9 @@ static void on_builder_frame(Child *c, const MsgView *msg)
 	if (b->other_version) {
 		job_done(b->m, j, RUN_DEVICE_LOST, other_version);
 	} else if (msg->kind == MSG_BUILT) {
-		take_built(b->m, j, msg);
+		const MsgBuilt *f = msg->fixed;
+		kept_builds_add(&b->m->kept, j, msg->array[0], f->nbytes, (int64_t)f->ns);
+		take_built(b->m, j, msg->array[0], f->nbytes, (int64_t)f->ns);
 	} else if (msg->kind == MSG_REFUSED) {
 		const MsgRefused *f = msg->fixed;
 		job_done(b->m, j, f->status == DLC_NO_MEMORY ? RUN_OOM : RUN_COMPILE_ERROR,
@@ -273,7 +275,11 @@ void local_again(Local *m, Job *j)
 
 void local_queue(Local *m, Job *j)
 {
-	push(&m->queued, j);
+	const KeptBuild *k = kept_builds_find(&m->kept, j);
+	if (k != NULL)
+		take_built(m, j, k->bytes, k->n, k->ns);
+	else
+		push(&m->queued, j);
 	local_step(m);
 }
 
@@ -395,6 +401,7 @@ static void close_all(Measure *base)
 	for (size_t i = 0; i < m->oracles.n; i++)
 		job_free(m->oracles.at[i]);
 	job_free(m->probe);
+	kept_builds_free(&m->kept);
 	uv_close((uv_handle_t *)&m->timer, NULL);
 	for (uint64_t end = uv_hrtime() + METHOD_SHUT_MS * 1000000ull; uv_loop_alive(&m->loop) && uv_hrtime() < end;)
 		uv_run(&m->loop, UV_RUN_ONCE);

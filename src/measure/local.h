@@ -5,10 +5,9 @@
 #define MEASURE_LOCAL_H
 
 #include "measure/child.h"
+#include "measure/kept_builds.h"
 #include "measure/reference.h"
 #include "measure/way.h"
-
-#include <signal.h>
 
 typedef struct Local Local;
 typedef struct Queue {
@@ -80,6 +79,7 @@ struct Local {
 	int nref, pending;
 	uint64_t serial;
 	Queue queued, built, done;
+	KeptBuilds kept;
 	const void *network[NETWORKS_LOADED]; /* bundles that the runner of ... */
 	int network_generation;               /* ... this generation has */
 	VEC(Job *) oracles; /* of references: kept to be asked again */

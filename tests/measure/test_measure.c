@@ -78,6 +78,22 @@ START_TEST(many_are_under_way_at_once)
 }
 END_TEST
 
+/* The time of a build tells it from another one. */
+START_TEST(a_candidate_is_built_once)
+{
+	Lab lab = open_lab();
+	submit(&lab, 0, 0);
+	MeasureResult first = result_of(&lab);
+	submit(&lab, 1, 0);
+	ck_assert_int_eq(result_of(&lab).status, RUN_WRONG_RESULT);
+	submit(&lab, 0, 0);
+	MeasureResult again = result_of(&lab);
+	ck_assert_int_eq(again.status, RUN_OK);
+	ck_assert(first.compile_ns > 0 && first.compile_ns == again.compile_ns);
+	close_lab(&lab);
+}
+END_TEST
+
 static void think(Lab *lab, int ms)
 {
 	for (int i = 0; i < ms; i++) {
@@ -486,6 +502,7 @@ int main(int argc, char **argv)
 	TCase *tc = tcase_create("measure");
 	tcase_add_test(tc, each_candidate_gets_its_status);
 	tcase_add_test(tc, many_are_under_way_at_once);
+	tcase_add_test(tc, a_candidate_is_built_once);
 	tcase_add_test(tc, goes_on_while_the_caller_thinks);
 	tcase_add_loop_test(tc, a_builder_that_is_none_is_a_status, 0, LEN(impostors));
 	tcase_add_loop_test(tc, a_runner_that_is_none_is_a_status, 0, LEN(impostors));
