@@ -24,7 +24,11 @@ enum { LANE_CANDIDATE, LANE_ENTRANT, LANE_ORACLE = LANE_ENTRANT + MEASURE_RACERS
 enum {
 	LANE_BUFFERS = 4096,
 	LANE_NUMBERS = 2 * LANE_BUFFERS, /* each buffer may lie on the host and on the device */
-	FIRST_OWN = MSG_TABLE - LANES * LANE_NUMBERS, /* number of the first lane's first buffer */
+	PREPARED_SETS = 32, /* of constants that candidates have prepared and that a runner keeps (prepared.c) */
+	PREPARED_BUFFERS = 8, /* of such a set */
+	PREPARED_NUMBERS = 2 * PREPARED_BUFFERS,
+	FIRST_PREPARED = MSG_TABLE - PREPARED_SETS * PREPARED_NUMBERS,
+	FIRST_OWN = FIRST_PREPARED - LANES * LANE_NUMBERS, /* number of the first lane's first buffer */
 	PROGRAM_PROBE = 900, /* and one for each kind of it */
 	PROGRAM_NETWORK = 1000,
 	NETWORKS_LOADED = 2 * MEASURE_NETWORKS,
@@ -63,13 +67,7 @@ typedef struct JobData {
 
 typedef struct Job Job;
 typedef struct LocalRef LocalRef;
-
-/* What the prepared constants of a lane were made by. */
-typedef struct Prepared {
-	const LocalRef *ref; /* NULL: not known */
-	int generation;      /* of the runner */
-	Hash by;             /* Job.prepare */
-} Prepared;
+typedef struct Prepared Prepared;
 
 struct Job {
 	Job *next;
@@ -83,7 +81,8 @@ struct Job {
 	VEC(JobCall) call;
 	bool prepares; /* it has prepare Fns */
 	Hash prepare;  /* of these, and of which of their results run Fns read: equal ones of a Task make equal constants */
-	bool kept;     /* its lane has these constants from the job before */
+	Prepared *constants; /* where the runner has these constants */
+	bool kept;           /* they are there from an earlier job */
 	DlcImage image[MSG_IMAGES]; /* in the arena */
 	int nimage;
 	int64_t slow_ns, good_ns;

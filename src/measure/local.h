@@ -6,6 +6,7 @@
 
 #include "measure/child.h"
 #include "measure/kept_builds.h"
+#include "measure/prepared.h"
 #include "measure/reference.h"
 #include "measure/way.h"
 
@@ -43,7 +44,7 @@ typedef struct Runner {
 	bool other_version; /* the program cannot be used */
 	uint32_t numbered; /* buffers with numbers below this belong to Tasks */
 	int64_t loaded_bytes;
-	Prepared prepared[LANES];
+	Constants constants;
 	uint32_t cores;       /* of its host */
 	int64_t device_bytes; /* memory of its device; 0: not known */
 	bool own_processors;  /* of its device: builders disturb no sample */
@@ -105,7 +106,6 @@ bool local_untried(const Runner *x, const Job *j); /* another device is not gone
 int local_others(const Runner *x); /* how many other devices are not gone */
 /* Tells the user that the device is lost and that the others go on. */
 void local_tell_lost(const Runner *x, const char *why);
-
 void local_turn(Local *m, int ms); /* runs the loop for a time, or until a job is done */
 
 /* device_probe.c */

@@ -53,6 +53,12 @@ static void ask_buffer(
 	ask(x, j, msg, MSG_BUFFER, &f, data, (size_t)f.ndata);
 }
 
+void ask_nothing_of(Runner *x, Job *j, Msg *msg, uint32_t number, bool device)
+{
+	JobBuf b = { .role = BUF_CONST, .type = DT(UINT, 8), .bytes = 1, .host_id = device ? MSG_TABLE : number };
+	ask_buffer(x, j, msg, &b, number, MSG_FILL_NONE, 0, NULL);
+}
+
 static void ask_copy(Runner *x, Job *j, Msg *msg, const JobBuf *b)
 {
 	MsgCopy f = { .to = b->id, .from = b->host_id };
@@ -158,6 +164,7 @@ static void ask_own_buffers(Runner *x, Job *j, Msg *msg, int lane)
 {
 	uint32_t first = FIRST_OWN + (uint32_t)lane * LANE_NUMBERS;
 	bool device = x->m->o.device && j->kind != JOB_REFERENCE;
+	uint32_t constant = j->prepares && j->constants != NULL ? j->constants->first : 0;
 	for (size_t i = 0; i < j->buf.n; i++) {
 		JobBuf *b = &j->buf.at[i];
 		const JobBuf *in = NULL; /* the task's input of this name */
@@ -166,6 +173,10 @@ static void ask_own_buffers(Runner *x, Job *j, Msg *msg, int lane)
 			if (strcmp(j->ref->in.at[k].name, b->name) == 0)
 				in = &j->ref->in.at[k];
 		b->host_id = in != NULL ? in->host_id : first + 2 * (uint32_t)i;
+		if (b->prepared && constant != 0) {
+			b->host_id = constant;
+			constant += 2;
+		}
 		b->id = !device ? b->host_id : in != NULL ? in->id : b->host_id + 1;
 		MsgFill fill = b->role == BUF_ZERO                  ? MSG_FILL_ZERO
 			: b->role == BUF_OUT || j->kind == JOB_REFERENCE ? MSG_FILL_NONE
@@ -261,16 +272,9 @@ static void ask_images(Runner *x, Job *j, Msg *msg, const Job *set, int lane)
 			msg->full = true;
 }
 
-/*
- * Constants that the job before has prepared in the same way are used again, if that job passed: what failed may have
- * written to them.
- */
 static void ask_load(Runner *x, Job *j, Msg *msg)
 {
-	Prepared *p = &x->prepared[j->lane];
-	j->kept = j->prepares && p->ref == j->ref && p->generation == x->generation &&
-		memcmp(&p->by, &j->prepare, sizeof p->by) == 0;
-	p->ref = NULL; /* until the job has passed */
+	j->constants = prepared_find(x, j, msg, &j->kept);
 	ask_task(x, j, msg);
 	ask_images(x, j, msg, j, j->lane);
 	ask_own_buffers(x, j, msg, j->lane);

@@ -59,6 +59,8 @@ static void finish(Runner *x, RunStatus status, const char *detail)
 	x->waiting = false;
 	if (status != RUN_DEVICE_LOST && !j->no_room)
 		carried(x, j, status);
+	if (status != RUN_OK)
+		prepared_forget(x);
 	j->result.probe_mflops = (int64_t)(x->gflops[0] * 1000);
 	j->result.device = x->device;
 	j->result.clock = status == RUN_OK ? j->result.clock : "";
@@ -174,7 +176,7 @@ static void begin_times(Runner *x, Job *j)
 static void passed(Runner *x, Job *j)
 {
 	j->generation = x->generation;
-	x->prepared[j->lane] = (Prepared){ j->prepares ? j->ref : NULL, x->generation, j->prepare };
+	prepared_pass(j);
 	if (j->kind == JOB_ENTRANT) {
 		finish(x, RUN_OK, "");
 	} else if (j->slow_ns > 0 && j->run_ns >= METHOD_FIRST_US * 1000 &&
@@ -205,6 +207,7 @@ static void judged(Runner *x, Job *j, Verdict v)
 		send_phase(x, &msg, x->m->o.run_ms);
 		break;
 	case VERDICT_AGAIN:
+		prepared_forget(x); /* a candidate that had passed may be wrong */
 		j->phase = PHASE_CHECK;
 		ask_check(x, j, &msg);
 		send_phase(x, &msg, x->m->o.run_ms);

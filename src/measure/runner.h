@@ -14,6 +14,8 @@ void runner_close(Runner *x);
 
 /* request.c: what a job says to the runner; each adds to j->answers */
 void ask(Runner *x, Job *j, Msg *msg, MsgKind kind, const void *fixed, const void *array, size_t bytes);
+/* Gives back the memory of a constant's number. */
+void ask_nothing_of(Runner *x, Job *j, Msg *msg, uint32_t number, bool device);
 bool ask_task_fits(const Runner *x, const LocalRef *r);
 void ask_check(Runner *x, Job *j, Msg *msg);
 void ask_reference(Runner *x, Job *j, Msg *msg);
