@@ -15,13 +15,27 @@ const NestBuf *nest_buf(const CostNest *n, const char *name)
 	return NULL;
 }
 
+static unsigned hash_of_name(const char *name)
+{
+	_Static_assert(NEST_HASHES == 1 << 6, "as many as the last shift leaves");
+	return (uint32_t)((uint32_t)(uintptr_t)name * 0x9e3779b1u) >> (32 - 6);
+}
+
 /* Names are interned: equal ones are one pointer. The innermost binding counts. */
 int nest_find_bind(const CostNest *n, const char *name)
 {
-	int i = n->nbind - 1;
-	while (i >= 0 && n->bind[i].name != name)
-		i--;
-	return i;
+	int i = n->newest[hash_of_name(name)];
+	while (i > 0 && n->bind[i - 1].name != name)
+		i = n->bind[i - 1].older;
+	return i - 1;
+}
+
+void nest_unbind(CostNest *n, int nbind)
+{
+	while (n->nbind > nbind) {
+		const Bind *x = &n->bind[--n->nbind];
+		n->newest[hash_of_name(x->name)] = x->older;
+	}
 }
 
 static int64_t floor_div(int64_t a, int64_t b)
@@ -121,7 +135,9 @@ void nest_bind(CostNest *n, const char *name, const Expr *value, int64_t number)
 		return;
 	}
 	uint64_t loops = value != NULL ? loops_of(n, value, COST_DEPTH) : loops_named(n, name);
-	n->bind[n->nbind++] = (Bind){ name, value, number, 0, loops };
+	int *newest = &n->newest[hash_of_name(name)];
+	n->bind[n->nbind++] = (Bind){ name, value, number, 0, *newest, loops };
+	*newest = n->nbind;
 	n->now++;
 }
 
@@ -281,11 +297,11 @@ bool nest_address(CostNest *n, const Access *a, const Buf *b, int64_t *out)
 			__builtin_add_overflow(at, part, &at))
 			goto no;
 	}
-	n->nbind = before;
+	nest_unbind(n, before);
 	*out = at;
 	return true;
 no:
-	n->nbind = before;
+	nest_unbind(n, before);
 	return false;
 }
 

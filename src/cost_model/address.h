@@ -9,7 +9,7 @@
 
 #include "ir/threads/form.h"
 
-enum { NEST_LOOPS = 48, NEST_BINDS = 320, NEST_BUFS = 96, NEST_CONDITIONS = 32 };
+enum { NEST_LOOPS = 48, NEST_BINDS = 320, NEST_BUFS = 96, NEST_CONDITIONS = 32, NEST_HASHES = 64 };
 
 typedef struct NestLoop {
 	const char *var;
@@ -26,6 +26,7 @@ typedef struct Bind {
 	const Expr *value; /* NULL: `number` is the value */
 	int64_t number;
 	uint32_t when; /* CostNest.now when `number` was computed */
+	int older;     /* number of the binding before, from 1, whose name has the same hash; 0: there is none */
 	uint64_t loops; /* that it depends on, a bit each */
 } Bind;
 
@@ -44,6 +45,7 @@ typedef struct CostNest {
 	int nloop, nbind, nbuf;
 	NestLoop loop[NEST_LOOPS];
 	Bind bind[NEST_BINDS];
+	int newest[NEST_HASHES]; /* of each hash of a name: number of the innermost binding, from 1; 0: there is none */
 	NestBuf buf[NEST_BUFS];
 	uint32_t now;    /* grows when a number changes */
 	int nconditions; /* conditions around, which hold */
@@ -53,6 +55,7 @@ typedef struct CostNest {
 } CostNest;
 
 void nest_bind(CostNest *n, const char *name, const Expr *value, int64_t number);
+void nest_unbind(CostNest *n, int nbind); /* all bindings but the first so many are gone */
 int nest_find_bind(const CostNest *n, const char *name); /* the innermost one; < 0: there is none */
 const NestBuf *nest_buf(const CostNest *n, const char *name); /* NULL: there is none */
 /* Whether e depends on the variable of loop l; the loops of several iterations that e depends on, a bit each. */

@@ -31,7 +31,7 @@ static void walk_iterations(Walk *w, const Stmt *s, int64_t lo, int64_t n)
 	nest_bind(x, s->loop.var, NULL, lo);
 	walk_list(w, s->loop.body);
 	x->nloop--;
-	x->nbind = binds;
+	nest_unbind(x, binds);
 	x->now++;
 }
 
@@ -138,7 +138,7 @@ static void walk_block(Walk *w, const Stmt *s)
 		walk_where(w, s->block.where, s->block.body);
 	else
 		walk_list(w, s->block.body);
-	w->nest.nbind = binds;
+	nest_unbind(&w->nest, binds);
 	w->nest.now++;
 }
 
@@ -199,7 +199,7 @@ void walk_list(Walk *w, const Stmt *s)
 	int binds = w->nest.nbind, bufs = w->nest.nbuf;
 	for (; s != NULL; s = s->next)
 		walk_one(w, s);
-	w->nest.nbind = binds;
+	nest_unbind(&w->nest, binds);
 	w->nest.nbuf = bufs;
 	w->nest.now++;
 }

@@ -9,10 +9,16 @@
 
 #include <stdlib.h>
 
-static int by_stride(const void *pa, const void *pb)
+/* From small to large strides; equal ones stay in their order. */
+static void sort_by_stride(Run *run, int count)
 {
-	const Run *a = pa, *b = pb;
-	return (a->stride > b->stride) - (a->stride < b->stride);
+	for (int i = 1; i < count; i++) {
+		Run x = run[i];
+		int k = i;
+		for (; k > 0 && run[k - 1].stride > x.stride; k--)
+			run[k] = run[k - 1];
+		run[k] = x;
+	}
 }
 
 /*
@@ -21,7 +27,7 @@ static int by_stride(const void *pa, const void *pb)
  */
 double traffic_footprint(Run *run, int count, int64_t elements, int bytes_each, int line)
 {
-	qsort(run, (size_t)count, sizeof *run, by_stride);
+	sort_by_stride(run, count);
 	double length = 1, copies = 1;
 	for (int i = 0; i < count; i++) {
 		if (copies == 1 && (double)run[i].stride * bytes_each <= length * bytes_each + line)

@@ -93,7 +93,7 @@ static void read_tile(Tile *t, const Stmt *s, int from)
 		} else if (s->kind == ST_STORE) {
 			read_operands(t, s->store.value, from);
 		}
-		n->nbind = binds;
+		nest_unbind(n, binds);
 		n->now++;
 	}
 }

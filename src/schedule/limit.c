@@ -36,20 +36,20 @@ static int64_t times(int64_t a, int64_t b)
 	return b > 0 && a > MOST / b ? MOST : a * b;
 }
 
-static void add_nodes(const Expr *e, void *arg)
+static void add_nodes(const Expr **e, void *arg)
 {
-	LimitSize *size = arg;
-	size->nodes = most(size->nodes + e->size);
+	int64_t *nodes = arg;
+	*nodes = most(*nodes + (*e)->size);
 }
 
 static void add_list(const KernelSet *ks, const Stmt *s, int64_t copies, int calls, LimitSize *size)
 {
 	for (; s != NULL; s = s->next) {
-		LimitSize own = { .statements = 1 };
-		ir_each_expr(s, add_nodes, &own);
+		int64_t nodes = 0;
+		ir_each_place((Stmt *)s, add_nodes, &nodes); /* add_nodes writes nothing there */
 		size->statements = most(size->statements + 1);
-		size->nodes = most(size->nodes + own.nodes);
-		size->code = most(size->code + times(s->kind == ST_BLOCK ? 1 : own.nodes + 1, copies));
+		size->nodes = most(size->nodes + nodes);
+		size->code = most(size->code + times(s->kind == ST_BLOCK ? 1 : nodes + 1, copies));
 		switch (s->kind) {
 		case ST_FOR: add_list(ks, s->loop.body, times(copies, limit_copies(s, s->loop.kind)), calls, size); break;
 		case ST_BLOCK:

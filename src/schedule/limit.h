@@ -40,6 +40,7 @@ int64_t limit_copies(const Stmt *loop, LoopKind kind);
 /* What a replay has cost so far: the sum of the set's sizes before each step, and bytes of the Ir's arena. */
 typedef struct LimitCost {
 	int64_t steps, work, memory;
+	LimitSize size; /* of the set behind the last step; not known before the first one */
 } LimitCost;
 
 /* Refuses at the first row that is exceeded: ERR_ILLEGAL, with the row's number. `then` is the size that a step

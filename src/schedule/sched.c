@@ -176,7 +176,8 @@ static bool apply_bound(Sched *s, const Step *st)
 bool trace_apply_more(
 	KernelSet *ks, const Trace *t, const Dag *dag, const Target *target, LimitCost *cost, Err *err)
 {
-	Sched s = { .ks = ks, .ir = ks->ir, .dag = dag, .target = target, .size = limit_size(ks), .err = err };
+	Sched s = { .ks = ks, .ir = ks->ir, .dag = dag, .target = target, .err = err };
+	s.size = cost->size = cost->steps > 0 ? cost->size : limit_size(ks);
 	ir_thread_facts(&s.facts, ir_arena(ks->ir));
 	bool bound = launch_any(ks);
 	for (size_t i = 0; i < t->step.n; i++) {
@@ -193,6 +194,7 @@ bool trace_apply_more(
 			return false;
 		LimitSize then = limit_size(ks);
 		cost->memory += (int64_t)(arena_used(ir_arena(ks->ir)) - used);
+		cost->size = then;
 		if (!limit_check(s.size, then, s.place, name, err))
 			return false;
 		s.size = then;
