@@ -42,11 +42,26 @@ static void add_nodes(const Expr **e, void *arg)
 	*nodes = most(*nodes + (*e)->size);
 }
 
+/* Nodes of the expressions that the statement itself holds. Nearly all statements are lets and stores: at once. */
+static int64_t nodes_of(const Stmt *s)
+{
+	int64_t nodes = 0;
+	if (s->kind == ST_LET)
+		return most(s->let.value->size);
+	if (s->kind == ST_STORE) {
+		for (int k = 0; k < s->store.dst.n; k++)
+			nodes = most(nodes + s->store.dst.idx[k]->size);
+		nodes = most(nodes + s->store.value->size);
+		return s->store.mask != NULL ? most(nodes + s->store.mask->size) : nodes;
+	}
+	ir_each_place((Stmt *)s, add_nodes, &nodes); /* add_nodes writes nothing there */
+	return nodes;
+}
+
 static void add_list(const KernelSet *ks, const Stmt *s, int64_t copies, int calls, LimitSize *size)
 {
 	for (; s != NULL; s = s->next) {
-		int64_t nodes = 0;
-		ir_each_place((Stmt *)s, add_nodes, &nodes); /* add_nodes writes nothing there */
+		int64_t nodes = nodes_of(s);
 		size->statements = most(size->statements + 1);
 		size->nodes = most(size->nodes + nodes);
 		size->code = most(size->code + times(s->kind == ST_BLOCK ? 1 : nodes + 1, copies));

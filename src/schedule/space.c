@@ -256,17 +256,20 @@ MapEntry *sketch_known(Sketch *s, const char *what, Arena **keep)
 
 void sketch_step(Sketch *s, const char *fmt, ...)
 {
+	char small[512];
 	va_list ap, again;
 	if (s->run->silent)
 		return;
 	va_start(ap, fmt);
 	va_copy(again, ap);
-	int n = vsnprintf(NULL, 0, fmt, ap);
-	char *line = arena_alloc(s->arena, (size_t)n + 1);
-	vsnprintf(line, (size_t)n + 1, fmt, again);
+	int n = vsnprintf(small, sizeof small, fmt, ap);
+	char *line = (size_t)n < sizeof small ? small : arena_alloc(s->arena, (size_t)n + 1);
+	if (line != small)
+		vsnprintf(line, (size_t)n + 1, fmt, again);
 	va_end(again);
 	va_end(ap);
-	text_add(&s->steps, "%s\n", line);
+	text_put(&s->steps, line, (size_t)n);
+	text_put(&s->steps, "\n", 1);
 }
 
 /* ---- runs ---- */

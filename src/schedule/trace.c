@@ -27,6 +27,18 @@ typedef struct Word {
 	size_t n;
 } Word;
 
+/* A line of the text, which messages name. */
+typedef struct Line {
+	Arena *arena;
+	const char *name;
+	int number;
+} Line;
+
+static const char *place_of(const Line *l)
+{
+	return arena_printf(l->arena, "%s:%d", l->name, l->number);
+}
+
 static bool word_is(Word w, const char *s)
 {
 	return strlen(s) == w.n && memcmp(w.at, s, w.n) == 0;
@@ -47,7 +59,9 @@ static bool is_name(Word w)
 
 static char *word_copy(Arena *a, Word w)
 {
-	return arena_printf(a, "%.*s", (int)w.n, w.at);
+	char *copy = arena_alloc(a, w.n + 1); /* ends with its 0 */
+	memcpy(copy, w.at, w.n);
+	return copy;
 }
 
 /* The words of one line, without its comment; -1: more than fit. */
@@ -88,39 +102,39 @@ static bool read_pair(Arena *a, Word w, StepArg *arg)
 }
 
 /* Reads the words behind the name as the row's argument string asks. */
-static bool read_args(Arena *a, Step *st, const Word *w, int n, const char *place, Err *err)
+static bool read_args(Arena *a, Step *st, const Word *w, int n, const Line *l, Err *err)
 {
 	const PrimRow *row = &rows[st->prim];
-	int at = 0;
+	int next = 0;
 	for (const char *p = row->args; *p != 0; p += strcspn(p, " "), p += strspn(p, " ")) {
 		bool many = p[1] == '*', optional = p[1] == '?';
-		if (optional && at == n)
+		if (optional && next == n)
 			break;
 		do {
-			if (at == n)
-				return fail(err, ERR_SYNTAX, place, "%s needs more arguments: %s", row->name,
+			if (next == n)
+				return fail(err, ERR_SYNTAX, place_of(l), "%s needs more arguments: %s", row->name,
 					row->args);
 			StepArg *arg = &st->arg[st->n++];
 			if (p[0] == 'I') {
-				if (!read_number(a, w[at], &arg->num))
-					return fail(err, ERR_SYNTAX, place,
+				if (!read_number(a, w[next], &arg->num))
+					return fail(err, ERR_SYNTAX, place_of(l),
 						"%s: \"%.*s\" is no number from 1 to 2^40", row->name,
-						(int)(w[at].n < 40 ? w[at].n : 40), w[at].at);
+						(int)(w[next].n < 40 ? w[next].n : 40), w[next].at);
 			} else if (p[0] == 'K') {
-				if (!read_pair(a, w[at], arg))
-					return fail(err, ERR_SYNTAX, place, "%s: \"%.*s\" is no KEY=NUMBER", row->name,
-						(int)(w[at].n < 40 ? w[at].n : 40), w[at].at);
+				if (!read_pair(a, w[next], arg))
+					return fail(err, ERR_SYNTAX, place_of(l), "%s: \"%.*s\" is no KEY=NUMBER", row->name,
+						(int)(w[next].n < 40 ? w[next].n : 40), w[next].at);
 			} else {
-				if (!is_name(w[at]))
-					return fail(err, ERR_SYNTAX, place, "%s: \"%.*s\" is no name", row->name,
-						(int)(w[at].n < 40 ? w[at].n : 40), w[at].at);
-				arg->word = word_copy(a, w[at]);
+				if (!is_name(w[next]))
+					return fail(err, ERR_SYNTAX, place_of(l), "%s: \"%.*s\" is no name", row->name,
+						(int)(w[next].n < 40 ? w[next].n : 40), w[next].at);
+				arg->word = word_copy(a, w[next]);
 			}
-			at++;
-		} while (many && at < n);
+			next++;
+		} while (many && next < n);
 	}
-	if (at != n)
-		return fail(err, ERR_SYNTAX, place, "%s has too many arguments; it takes: %s", row->name,
+	if (next != n)
+		return fail(err, ERR_SYNTAX, place_of(l), "%s has too many arguments; it takes: %s", row->name,
 			row->args);
 	return true;
 }
@@ -135,20 +149,21 @@ static const PrimRow *find_row(Word name)
 }
 
 /* The names behind "as". */
-static bool read_names(Arena *a, Step *st, const Word *w, int n, const char *place, Err *err)
+static bool read_names(Arena *a, Step *st, const Word *w, int n, const Line *l, Err *err)
 {
 	const PrimRow *row = &rows[st->prim];
 	const char *many = strchr(row->makes, '*'); /* of a last letter */
 	int want = (int)(many != NULL ? (size_t)(many - row->makes) : strlen(row->makes) + 1) / 2; /* and blanks */
 	if (row->makes[0] == 0)
-		return fail(err, ERR_SYNTAX, place, "%s makes nothing that has a name", row->name);
+		return fail(err, ERR_SYNTAX, place_of(l), "%s makes nothing that has a name", row->name);
 	if (n == 0 || n > STEP_ARGS || (many != NULL ? n < want : n != want))
-		return fail(err, ERR_SYNTAX, place, "%s makes %s; as many names must follow \"as\"", row->name, row->makes);
+		return fail(err, ERR_SYNTAX, place_of(l), "%s makes %s; as many names must follow \"as\"", row->name,
+			row->makes);
 	for (int k = 0; k < n; k++) {
 		char *name = word_copy(a, w[k]);
 		/* What follows prints and verifies the loops by these names. */
 		if (!is_name(w[k]) || word_is(w[k], "as") || !ir_is_name(name))
-			return fail(err, ERR_SYNTAX, place,
+			return fail(err, ERR_SYNTAX, place_of(l),
 				"%s: \"%.40s\" is no name; names are letters, digits, _ and inner dots, and no reserved word",
 				row->name,
 				name);
@@ -157,20 +172,21 @@ static bool read_names(Arena *a, Step *st, const Word *w, int n, const char *pla
 	return true;
 }
 
-static bool read_step(Arena *a, Trace *t, const Word *w, int n, int line, const char *place, Err *err)
+static bool read_step(Arena *a, Trace *t, const Word *w, int n, const Line *l, Err *err)
 {
 	const PrimRow *row = find_row(w[0]);
 	if (row == NULL)
-		return fail(err, ERR_SYNTAX, place, "\"%.*s\" is no scheduling step; there are %s, %s, %s, ...",
+		return fail(err, ERR_SYNTAX, place_of(l), "\"%.*s\" is no scheduling step; there are %s, %s, %s, ...",
 			(int)(w[0].n < 40 ? w[0].n : 40), w[0].at, rows[0].name, rows[1].name, rows[2].name);
-	Step st = { .prim = (Prim)(row - rows), .line = line };
+	Step st = { .prim = (Prim)(row - rows), .line = l->number };
 	int as = n < 2 ? n : 2; /* where "as" stands, behind an argument; n: nowhere */
 	while (as < n && !word_is(w[as], "as"))
 		as++;
 	if (as - 1 > STEP_ARGS)
-		return fail(err, ERR_SYNTAX, place, "%s has %d arguments; a step has at most %d", row->name, as - 1, STEP_ARGS);
-	if (!read_args(a, &st, w + 1, as - 1, place, err) ||
-		(as < n && !read_names(a, &st, w + as + 1, n - as - 1, place, err)))
+		return fail(err, ERR_SYNTAX, place_of(l), "%s has %d arguments; a step has at most %d", row->name, as - 1,
+			STEP_ARGS);
+	if (!read_args(a, &st, w + 1, as - 1, l, err) ||
+		(as < n && !read_names(a, &st, w + as + 1, n - as - 1, l, err)))
 		return false;
 	vec_push(a, &t->step, st);
 	return true;
@@ -179,40 +195,47 @@ static bool read_step(Arena *a, Trace *t, const Word *w, int n, int line, const 
 Trace *trace_parse(Arena *a, const char *name, const char *text, size_t n, Err *err)
 {
 	Trace *t = arena_new_of(a, Trace);
-	int line = 1;
 	t->name = arena_printf(a, "%s", name);
 	const int64_t bytes = limit_row(LIMIT_bytes)->most, steps = limit_row(LIMIT_steps)->most;
 	if (n > (size_t)bytes) {
 		fail(err, ERR_SYNTAX, name, "%zu bytes; a trace has at most %lld", n, (long long)bytes);
 		return NULL;
 	}
-	for (size_t at = 0; at < n; line++) {
-		const char *from = text + at, *place = arena_printf(a, "%s:%d", name, line);
+	Line line = { a, t->name, 1 };
+	for (size_t at = 0; at < n; line.number++) {
+		const char *from = text + at;
 		Word w[STEP_WORDS];
 		int k = cut_words(from, text_line(text, n, &at), w, STEP_WORDS);
 		if (k == 0)
 			continue;
 		if (k < 0 || t->step.n == (size_t)steps) {
-			fail(err, ERR_SYNTAX, place, "a trace has at most %lld steps of at most %d words", (long long)steps,
-				STEP_WORDS);
+			fail(err, ERR_SYNTAX, place_of(&line), "a trace has at most %lld steps of at most %d words",
+				(long long)steps, STEP_WORDS);
 			return NULL;
 		}
 		if (word_is(w[0], "task")) {
 			if (k != 2 || t->task != NULL || t->step.n != 0) {
-				fail(err, ERR_SYNTAX, place, "\"task ID\" stands once, before the first step");
+				fail(err, ERR_SYNTAX, place_of(&line), "\"task ID\" stands once, before the first step");
 				return NULL;
 			}
 			t->task = word_copy(a, w[1]); /* the beginning of an id, as git abbreviates */
 			if (w[1].n > 32 || strspn(t->task, "0123456789abcdef") != w[1].n) {
-				fail(err, ERR_SYNTAX, place, "a task is named by the beginning of its id, up to 32 digits 0-9a-f");
+				fail(err, ERR_SYNTAX, place_of(&line),
+					"a task is named by the beginning of its id, up to 32 digits 0-9a-f");
 				return NULL;
 			}
 			continue;
 		}
-		if (!read_step(a, t, w, k, line, place, err))
+		if (!read_step(a, t, w, k, &line, err))
 			return NULL;
 	}
 	return t;
+}
+
+static void put_word(Text *out, const char *word)
+{
+	text_put(out, " ", 1);
+	text_put(out, word, strlen(word));
 }
 
 void trace_print(Text *out, const Trace *t)
@@ -221,17 +244,19 @@ void trace_print(Text *out, const Trace *t)
 		text_add(out, "task %s\n", t->task);
 	for (size_t i = 0; i < t->step.n; i++) {
 		const Step *st = &t->step.at[i];
-		text_add(out, "%s", rows[st->prim].name);
-		for (int k = 0; k < st->n; k++)
-			if (st->arg[k].word != NULL && st->arg[k].num != 0)
-				text_add(out, " %s=%lld", st->arg[k].word, (long long)st->arg[k].num);
-			else if (st->arg[k].word != NULL)
-				text_add(out, " %s", st->arg[k].word);
-			else
-				text_add(out, " %lld", (long long)st->arg[k].num);
-		for (int k = 0; k < st->nas; k++)
-			text_add(out, "%s %s", k == 0 ? " as" : "", st->as[k]);
-		text_add(out, "\n");
+		text_put(out, rows[st->prim].name, strlen(rows[st->prim].name));
+		for (int k = 0; k < st->n; k++) {
+			if (st->arg[k].word != NULL)
+				put_word(out, st->arg[k].word);
+			if (st->arg[k].word == NULL || st->arg[k].num != 0)
+				text_add(out, "%s%lld", st->arg[k].word != NULL ? "=" : " ", (long long)st->arg[k].num);
+		}
+		for (int k = 0; k < st->nas; k++) {
+			if (k == 0)
+				put_word(out, "as");
+			put_word(out, st->as[k]);
+		}
+		text_put(out, "\n", 1);
 	}
 }
 

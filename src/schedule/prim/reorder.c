@@ -65,9 +65,9 @@ static bool share_iterator(const Stmt *block, const char *a, const char *b)
 }
 
 /* Whether loops a and b, of which a was outside, may change places over the block. */
-static bool may_swap(Sched *s, const Stmt *a, const Stmt *b, const Stmt *block)
+static bool may_swap(Sched *s, const Stmt *a, const Stmt *b, const Uses *of_a, const Uses *of_b, const Stmt *block)
 {
-	Uses of[2] = { nest_uses(a), nest_uses(b) };
+	const Uses of[2] = { *of_a, *of_b };
 	if (ir_uses_var(b->loop.lo, a->loop.var) || ir_uses_var(b->loop.hi, a->loop.var))
 		return sched_refuse_for(s, "reorder", a->loop.var, "its variable bounds loop %s", b->loop.var);
 	for (int k = 0; k < 2; k++)
@@ -90,7 +90,8 @@ static bool may_swap(Sched *s, const Stmt *a, const Stmt *b, const Stmt *block)
 
 static bool may_reorder(Sched *s, const Chain *c, Stmt *const *then)
 {
-	Uses all = nest_uses(c->loop[0]), inside = nest_uses(c->loop[c->n - 1]);
+	Uses all = nest_uses(c->loop[0]), inside = nest_uses(c->loop[c->n - 1]), of[IR_MAX_DEPTH + 1];
+	bool known[IR_MAX_DEPTH + 1] = { false }; /* of[k]: of then[k], which costs a walk */
 	if (all.blocks != 1 || all.bare || all.waits)
 		return sched_refuse(s, "reorder", c->loop[0]->loop.var, "its body must be one block and nothing else");
 	for (int k = 0; k < c->n; k++) {
@@ -98,8 +99,13 @@ static bool may_reorder(Sched *s, const Chain *c, Stmt *const *then)
 		for (int j = k + 1; j < c->n; j++) {
 			lanes |= then[j]->loop.kind == LOOP_VECTOR;
 			threads |= then[j]->loop.kind == LOOP_PARALLEL || then[j]->loop.kind == LOOP_BOUND;
-			if (position(c->loop, c->n, then[j]) < position(c->loop, c->n, then[k]) &&
-				!may_swap(s, then[j], then[k], all.block))
+			if (position(c->loop, c->n, then[j]) > position(c->loop, c->n, then[k]))
+				continue;
+			for (int i = k; i <= j; i += j - k) {
+				of[i] = known[i] ? of[i] : nest_uses(then[i]);
+				known[i] = true;
+			}
+			if (!may_swap(s, then[j], then[k], &of[j], &of[k], all.block))
 				return false;
 		}
 		if (then[k]->loop.kind == LOOP_VECTOR && (lanes || threads))
