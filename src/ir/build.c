@@ -91,59 +91,59 @@ const Expr *ir_unary(Ir *ir, Node op, const Expr *a)
 	return c != NULL ? c : ir_node(ir, op, t, &a, 1);
 }
 
-/* Through a splat: vectors of equal constants fold like scalars. */
-static bool is_value(const Expr *e, int64_t v)
+/* The integer that e is in all lanes; NULL: none. */
+static const Expr *integer_of(const Expr *e)
 {
 	if (e->op == IR_SPLAT)
 		e = e->arg[0];
-	return e->op == IR_INT && e->i == v;
+	return e->op == IR_INT ? e : NULL;
+}
+
+static bool is_value(const Expr *e, int64_t v)
+{
+	const Expr *i = integer_of(e);
+	return i != NULL && i->i == v;
 }
 
 /* x+0, x-0, x*1, x*0, x/1, 0+x, ... of integers and logic; min(x,x). NULL if nothing applies. */
 static const Expr *identity(Node op, const Expr *a, const Expr *b)
 {
-	bool integer = dtype_is_int(a->type);
+	bool logic = a->type.kind == DT_BOOL;
+	if (a == b && (op == IR_MIN || op == IR_MAX || op == IR_AND || op == IR_OR))
+		return a;
+	const Expr *x = integer_of(a), *y = integer_of(b);
+	if (x == NULL && y == NULL)
+		return NULL;
+	bool x0 = x != NULL && x->i == 0, x1 = x != NULL && x->i == 1, y0 = y != NULL && y->i == 0,
+		 y1 = y != NULL && y->i == 1;
 	switch (op) {
-	case IR_ADD:
-		if (is_value(a, 0))
-			return b;
-		return is_value(b, 0) ? a : NULL;
-	case IR_SUB: return is_value(b, 0) ? a : NULL;
-	case IR_MUL:
-		if (is_value(a, 0) || is_value(b, 1))
-			return a;
-		return is_value(b, 0) || is_value(a, 1) ? b : NULL;
+	case IR_ADD: return x0 ? b : y0 ? a : NULL;
+	case IR_SUB: return y0 ? a : NULL;
+	case IR_MUL: return x0 || y1 ? a : y0 || x1 ? b : NULL;
 	case IR_DIV:
-	case IR_TDIV: return integer && is_value(b, 1) ? a : NULL;
-	case IR_MIN:
-	case IR_MAX: return a == b ? a : NULL;
-	case IR_AND:
-		if (a == b || is_value(a, 0))
-			return a;
-		if (a->type.kind == DT_BOOL && is_value(a, 1))
-			return b;
-		return is_value(b, 0) ? b : a->type.kind == DT_BOOL && is_value(b, 1) ? a : NULL;
-	case IR_OR:
-		if (a == b || is_value(b, 0))
-			return a;
-		if (a->type.kind == DT_BOOL && is_value(a, 1))
-			return a;
-		return is_value(a, 0) ? b : a->type.kind == DT_BOOL && is_value(b, 1) ? b : NULL;
+	case IR_TDIV: return y1 && dtype_is_int(a->type) ? a : NULL;
+	case IR_AND: return x0 || (logic && y1) ? a : y0 || (logic && x1) ? b : NULL;
+	case IR_OR: return y0 || (logic && x1) ? a : x0 || (logic && y1) ? b : NULL;
 	default: return NULL;
 	}
 }
 
-const Expr *ir_binary(Ir *ir, Node op, const Expr *a, const Expr *b)
+const Expr *ir_fold_binary(Ir *ir, Node op, const Expr *a, const Expr *b)
 {
 	assert(dtype_eq(a->type, b->type));
-	const Expr *arg[2] = { a, b };
-	DType t = ir_result_type(op, a->type);
-	const Expr *c = ir_fold(ir, op, t, arg, 2);
-	if (c == NULL)
-		c = identity(op, a, b);
-	if (c == NULL && op == IR_MOD && is_value(b, 1))
-		c = ir_const_int(ir, a->type, 0);
-	return c != NULL ? c : ir_node(ir, op, t, arg, 2);
+	if ((a->op == IR_INT || a->op == IR_FLOAT) && a->op == b->op) {
+		const Expr *arg[2] = { a, b }, *c = ir_fold(ir, op, ir_result_type(op, a->type), arg, 2);
+		if (c != NULL)
+			return c;
+	}
+	const Expr *c = identity(op, a, b);
+	return c == NULL && op == IR_MOD && is_value(b, 1) ? ir_const_int(ir, a->type, 0) : c;
+}
+
+const Expr *ir_binary(Ir *ir, Node op, const Expr *a, const Expr *b)
+{
+	const Expr *c = ir_fold_binary(ir, op, a, b), *arg[2] = { a, b };
+	return c != NULL ? c : ir_node(ir, op, ir_result_type(op, a->type), arg, 2);
 }
 
 const Expr *ir_select(Ir *ir, const Expr *c, const Expr *a, const Expr *b)
@@ -212,19 +212,6 @@ const Expr *ir_lane(Ir *ir, const Expr *a, int lane)
 		return a->arg[0];
 	const Expr *arg[2] = { a, ir_int(ir, lane) };
 	return ir_node(ir, IR_LANE, dtype_scalar(a->type), arg, 2);
-}
-
-bool ir_is_int(const Expr *e, int64_t *v)
-{
-	if (e->op != IR_INT)
-		return false;
-	*v = e->i;
-	return true;
-}
-
-bool ir_is_const(const Expr *e, int64_t v)
-{
-	return e->op == IR_INT && e->i == v;
 }
 
 Stmt *ir_stmt(Ir *ir, StmtKind kind)

@@ -24,6 +24,8 @@ const Expr *ir_load_named(Ir *ir, const char *buf, DType t, const Expr *const *i
 /* The result type follows from the arguments. */
 const Expr *ir_unary(Ir *ir, Node op, const Expr *a);
 const Expr *ir_binary(Ir *ir, Node op, const Expr *a, const Expr *b);
+/* What ir_binary makes of it where that is another node; NULL: it makes this node. */
+const Expr *ir_fold_binary(Ir *ir, Node op, const Expr *a, const Expr *b);
 const Expr *ir_select(Ir *ir, const Expr *c, const Expr *a, const Expr *b);
 const Expr *ir_fma(Ir *ir, const Expr *a, const Expr *b, const Expr *c);
 const Expr *ir_dot4(Ir *ir, const Expr *c, const Expr *a, const Expr *b);
@@ -56,8 +58,18 @@ bool ir_fold_int(Node op, DType t, int64_t a, int64_t b, int64_t *out);
 DType ir_result_type(Node op, DType arg);
 
 /* True and *v set if e is an integer or bool constant. */
-bool ir_is_int(const Expr *e, int64_t *v);
-bool ir_is_const(const Expr *e, int64_t v);
+static inline bool ir_is_int(const Expr *e, int64_t *v)
+{
+	if (e->op != IR_INT)
+		return false;
+	*v = e->i;
+	return true;
+}
+
+static inline bool ir_is_const(const Expr *e, int64_t v)
+{
+	return e->op == IR_INT && e->i == v;
+}
 
 Stmt *ir_for(Ir *ir, const char *var, const Expr *lo, const Expr *hi, LoopKind kind, Stmt *body);
 Stmt *ir_block(Ir *ir, const char *name, const Iter *iter, int n, const Expr *where, Stmt *init,

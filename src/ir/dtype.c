@@ -26,32 +26,6 @@ static const Kind kinds[] = {
 
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
-bool dtype_eq(DType a, DType b)
-{
-	return a.kind == b.kind && a.bits == b.bits && a.lanes == b.lanes;
-}
-
-bool dtype_is_float(DType t)
-{
-	return t.kind == DT_FLOAT || t.kind == DT_BFLOAT;
-}
-
-bool dtype_is_int(DType t)
-{
-	return t.kind == DT_INT || t.kind == DT_UINT;
-}
-
-DType dtype_scalar(DType t)
-{
-	return dtype_vector(t, 1);
-}
-
-DType dtype_vector(DType t, int lanes)
-{
-	t.lanes = (uint16_t)lanes;
-	return t;
-}
-
 bool dtype_known(DType t)
 {
 	if (t.lanes < 1 || t.lanes > DTYPE_LANES)

@@ -31,12 +31,33 @@ typedef struct DType {
 #define I32 DT(INT, 32)
 #define BOOL DT(BOOL, 8)
 
-bool dtype_eq(DType a, DType b);
-bool dtype_is_float(DType t); /* FLOAT or BFLOAT */
-bool dtype_is_int(DType t);   /* INT or UINT, not BOOL */
-bool dtype_known(DType t);    /* a kind and width of the table, 1 to DTYPE_LANES lanes */
-DType dtype_scalar(DType t);
-DType dtype_vector(DType t, int lanes);
+static inline bool dtype_eq(DType a, DType b)
+{
+	return a.kind == b.kind && a.bits == b.bits && a.lanes == b.lanes;
+}
+
+static inline bool dtype_is_float(DType t) /* FLOAT or BFLOAT */
+{
+	return t.kind == DT_FLOAT || t.kind == DT_BFLOAT;
+}
+
+static inline bool dtype_is_int(DType t) /* INT or UINT, not BOOL */
+{
+	return t.kind == DT_INT || t.kind == DT_UINT;
+}
+
+static inline DType dtype_vector(DType t, int lanes)
+{
+	t.lanes = (uint16_t)lanes;
+	return t;
+}
+
+static inline DType dtype_scalar(DType t)
+{
+	return dtype_vector(t, 1);
+}
+
+bool dtype_known(DType t); /* a kind and width of the table, 1 to DTYPE_LANES lanes */
 
 enum { DTYPE_TEXT = 16, DTYPE_LANES = 4096 };
 /* Writes "f32x16"; returns `out`. */

@@ -13,12 +13,18 @@
 #include <math.h>
 #include <string.h>
 
+/* A table of slots by hashes of ids; what another use than the one of now has left counts as free. */
+typedef struct MemoSlot {
+	uint32_t id, use;
+	const Expr *value;
+} MemoSlot;
+
 struct IrMemo {
 	Arena *arena;
 	IrMemo *idle; /* the next one in the pool */
-	uint32_t *stamp;
-	const Expr **value;
-	uint32_t cap, now;
+	MemoSlot *slot;
+	uint32_t used, now;
+	uint32_t shift; /* there are 2 to the power of 32 - shift slots */
 };
 
 struct Ir {
@@ -170,42 +176,62 @@ const Expr *ir_cons(Ir *ir, const Expr *e, const Expr *const *arg)
 	return own;
 }
 
+enum { MEMO_BITS = 6 }; /* of the first slots' number: most uses see a few dozen expressions */
+
+static void memo_slots(IrMemo *m, uint32_t bits)
+{
+	m->shift = 32 - bits;
+	m->slot = arena_array(m->arena, MemoSlot, (size_t)1 << bits);
+}
+
 IrMemo *ir_memo_begin(Ir *ir)
 {
 	IrMemo *m = ir->idle;
-	if (m == NULL)
+	if (m == NULL) {
 		m = arena_new_of(ir->arena, IrMemo);
-	else
+		m->arena = ir->arena;
+		memo_slots(m, MEMO_BITS);
+	} else {
 		ir->idle = m->idle;
-	if (m->cap < ir->known.n || m->now == UINT32_MAX) {
-		m->cap = ir->known.n + ir->known.n / 2 + 64;
-		m->stamp = arena_array(ir->arena, uint32_t, m->cap);
-		m->value = arena_array(ir->arena, const Expr *, m->cap);
+	}
+	if (m->now == UINT32_MAX) {
+		memset(m->slot, 0, sizeof *m->slot << (32 - m->shift));
 		m->now = 0;
 	}
 	m->now++;
+	m->used = 0;
 	m->idle = NULL;
-	m->arena = ir->arena;
 	return m;
+}
+
+static MemoSlot *memo_find(const IrMemo *m, uint32_t id)
+{
+	uint32_t mask = UINT32_MAX >> m->shift, at = (id * UINT32_C(0x9e3779b1)) >> m->shift;
+	while (m->slot[at].use == m->now && m->slot[at].id != id)
+		at = (at + 1) & mask;
+	return &m->slot[at];
+}
+
+static void memo_widen(IrMemo *m)
+{
+	const MemoSlot *old = m->slot, *end = old + ((size_t)1 << (32 - m->shift));
+	memo_slots(m, 33 - m->shift);
+	for (; old < end; old++)
+		if (old->use == m->now)
+			*memo_find(m, old->id) = *old;
 }
 
 const Expr **ir_memo_at(IrMemo *m, const Expr *e)
 {
-	if (e->id >= m->cap) { /* made after begin */
-		uint32_t cap = e->id + e->id / 2 + 64;
-		uint32_t *stamp = arena_array(m->arena, uint32_t, cap);
-		const Expr **value = arena_array(m->arena, const Expr *, cap);
-		memcpy(stamp, m->stamp, sizeof *stamp * m->cap);
-		memcpy(value, m->value, sizeof *value * m->cap);
-		m->stamp = stamp;
-		m->value = value;
-		m->cap = cap;
+	MemoSlot *s = memo_find(m, e->id);
+	if (s->use != m->now) {
+		if (2 * ++m->used > UINT32_MAX >> m->shift) {
+			memo_widen(m);
+			s = memo_find(m, e->id);
+		}
+		*s = (MemoSlot){ e->id, m->now, NULL };
 	}
-	if (m->stamp[e->id] != m->now) {
-		m->stamp[e->id] = m->now;
-		m->value[e->id] = NULL;
-	}
-	return &m->value[e->id];
+	return &s->value;
 }
 
 void ir_memo_end(Ir *ir, IrMemo *m)

@@ -6,6 +6,7 @@
  * Left out: relations between variables; those are affine.c's.
  */
 #include "ir/analysis/affine.h"
+#include "ir/analysis/small.h"
 #include "ir/build.h"
 
 #include <string.h>
@@ -449,19 +450,31 @@ static bool is_float(const Expr *e)
 static Interval node(const Expr *e, const Range *env, IntervalCache *cache)
 {
 	DType t = dtype_scalar(e->type);
-	if (e->op == IR_INT)
-		return settle(span_const(is_u64(t) ? (wide)(uint64_t)e->i : (wide)e->i), t);
-	if (e->op == IR_VAR)
+	if (e->op == IR_INT) {
+		if (!is_u64(t))
+			return (Interval){ e->i, e->i, 0, e->i };
+		return settle(span_const((wide)(uint64_t)e->i), t);
+	}
+	if (e->op == IR_VAR) {
+		Interval v;
+		if (ir_small_var(e, env, &v))
+			return v;
 		return settle(is_float(e) ? of_type(t) : span_var(e, env), t);
+	}
 	if (e->op == IR_SELECT && !is_float(e) && e->depth <= IR_DEEPEST)
 		return settle(span_select(e, env, cache), t);
 	if (is_float(e) || e->depth > IR_DEEPEST || e->nargs == 0 || e->nargs > 2 ||
 		e->op == IR_LOAD || is_float(e->arg[0]))
 		return settle(of_type(t), t);
-	Span a = span_of(eval(e->arg[0], env, cache), e->arg[0]->type);
+	Interval x = eval(e->arg[0], env, cache);
+	if ((e->op == IR_SPLAT || e->op == IR_LANE) && !is_u64(t))
+		return x;
 	if (e->op == IR_LANE || e->nargs == 1)
-		return settle(span_unary(e, a), t);
-	Span b = span_of(eval(e->arg[1], env, cache), e->arg[1]->type);
+		return settle(span_unary(e, span_of(x, e->arg[0]->type)), t);
+	Interval y = eval(e->arg[1], env, cache), v;
+	if (ir_small_node(e, &x, &y, &v))
+		return v;
+	Span a = span_of(x, e->arg[0]->type), b = span_of(y, e->arg[1]->type);
 	if (e->op == IR_RAMP) {
 		Interval step = settle(span_mul(b, span(0, e->type.lanes - 1), t), t);
 		return settle(span_add(a, span_of(step, t), 1), t);

@@ -75,6 +75,29 @@ static const Expr *rebuild(Ir *ir, const Expr *e, const Expr *const *arg)
 	}
 }
 
+/* The same where the arguments are e's own: that node is there already. */
+static const Expr *rebuild_same(Ir *ir, const Expr *e)
+{
+	switch (e->op) {
+	case IR_SELECT:
+	case IR_CAST:
+	case IR_LANE:
+	case IR_FMA: return rebuild(ir, e, e->arg);
+	case IR_SPLAT:
+	case IR_LOAD:
+	case IR_RAMP:
+	case IR_BITCAST:
+	case IR_DOT4:
+	case IR_MMA:
+	case IR_LDMATRIX:
+	case IR_LDMATRIX_T: return e;
+	default: break;
+	}
+	const Expr *c = e->nargs == 1 ? ir_fold(ir, e->op, e->type, e->arg, 1)
+	                              : ir_fold_binary(ir, e->op, e->arg[0], e->arg[1]);
+	return c != NULL ? c : e;
+}
+
 /* f(splat a, splat b) = splat f(a, b), lane by lane. */
 static const Expr *splat_of(Ir *ir, const Expr *e)
 {
@@ -149,6 +172,7 @@ static const Expr *simplify_args(Simp *s, const Expr *e)
 	                           ? small
 	                           : arena_array(ir_arena(s->ir), const Expr *, e->nargs);
 	int first = 0;
+	bool same = true;
 	const Expr *tree = simplify_logic_tree(s, e);
 	if (tree != NULL)
 		return tree;
@@ -160,9 +184,11 @@ static const Expr *simplify_args(Simp *s, const Expr *e)
 		}
 		first = 3;
 	}
-	for (int i = first; i < e->nargs; i++)
+	for (int i = first; i < e->nargs; i++) {
 		arg[i] = simplify_expr(s, e->arg[i]);
-	return rebuild(s->ir, e, arg);
+		same = same && arg[i] == e->arg[i];
+	}
+	return first == 0 && same ? rebuild_same(s->ir, e) : rebuild(s->ir, e, arg);
 }
 
 const Expr *simplify_expr(Simp *s, const Expr *e)

@@ -76,7 +76,7 @@ static bool is_negative(int64_t v, DType t)
 
 static const Expr *scaled(Ir *ir, const Expr *x, int64_t coef)
 {
-	return ir_mul(ir, x, ir_const_int(ir, x->type, coef));
+	return coef == 1 ? x : ir_mul(ir, x, ir_const_int(ir, x->type, coef));
 }
 
 /* The sum of sorted terms of type t and of `rest`, which is NULL for 0. */
