@@ -60,14 +60,22 @@ double traffic_streams(const CostNest *n, const Stream *m, int count, int from, 
 
 void traffic_of(const CostNest *n, const Stream *m, int count, const Target *t, double out[TARGET_CACHES])
 {
+	double inside[NEST_LOOPS]; /* bytes of all streams in loops [k, nloop), of the loops from `known` on */
+	int known = n->nloop;
 	for (int level = 0; level < TARGET_CACHES; level++) {
 		double room = (double)t->cache[level].bytes * COST_FITS;
 		int from = n->nloop;
 		out[level] = 0;
 		if (t->cache[level].bytes == 0)
 			continue;
-		while (from > 0 && traffic_streams(n, m, count, from - 1, t->line_bytes) <= room)
-			from--;
+		for (; from > 0; from--) {
+			if (from == known) {
+				known--;
+				inside[known] = traffic_streams(n, m, count, known, t->line_bytes);
+			}
+			if (inside[from - 1] > room)
+				break;
+		}
 		if (from == 0)
 			continue; /* all of it fits, and is there already */
 		for (int i = 0; i < count; i++) {
