@@ -31,7 +31,7 @@ int ir_children(const Stmt *s, Stmt **list[IR_CHILDREN])
 void ir_each_stmt(Stmt *s, bool (*f)(Stmt *s, void *arg), void *arg)
 {
 	for (; s != NULL; s = s->next)
-		if (f(s, arg))
+		if (f(s, arg) && children[s->kind].n > 0)
 			ir_each_below(s, f, arg);
 }
 
