@@ -31,7 +31,7 @@ static bool check_run(Db *db, const Record *r, int64_t n, Err *err)
 	bool same = rc == SQLITE_ROW && same_hash(st, 0, run.workload) && same_hash(st, 1, run.target) &&
 		sqlite3_column_int64(st, 2) == epoch && sqlite3_column_int64(st, 3) == (int64_t)run.status &&
 		sqlite3_column_int64(st, 4) == record_verified(&run) && sqlite3_column_int64(st, 5) == run.median_ns &&
-		sqlite3_column_int64(st, 6) == sql_trace(run.trace) && same_hash(st, 7, run.id) &&
+		sqlite3_column_int64(st, 6) == db_trace_number(run.trace) && same_hash(st, 7, run.id) &&
 		same_hash(st, 8, run.session) &&
 		sqlite3_column_int64(st, 9) == run.samples &&
 		sqlite3_column_int64(st, 10) == (sqlite3_column_int64(st, 11) != 0) &&

@@ -89,4 +89,7 @@ bool db_is_log(const char *text, size_t n);
 /* Checks structure, the hash of every record, the records it names, and the index; *records: how many there are. */
 bool db_check(Db *db, int64_t *records, Err *err);
 
+/* What the index calls a trace, 64 bits of its hash: equal numbers are one schedule. */
+int64_t db_trace_number(const char *trace);
+
 #endif

@@ -35,7 +35,7 @@ bool sql_epoch(Db *db, Hash env, int64_t *epoch, Err *err)
 	return ok;
 }
 
-int64_t sql_trace(const char *trace)
+int64_t db_trace_number(const char *trace)
 {
 	Hash h = steps_hash(trace);
 	uint64_t x = 0;
@@ -223,7 +223,7 @@ bool db_put_run_line(Db *db, const RunRecord *run, const char *line, size_t n, b
 	sqlite3_bind_int(st, 3, (int)run->status);
 	sqlite3_bind_int(st, 4, record_verified(run));
 	sqlite3_bind_int64(st, 5, run->median_ns);
-	sqlite3_bind_int64(st, 6, sql_trace(run->trace));
+	sqlite3_bind_int64(st, 6, db_trace_number(run->trace));
 	sql_bind_hash(st, 7, run->id);
 	sql_bind_hash(st, 8, run->session);
 	sqlite3_bind_int64(st, 9, run->samples);
@@ -258,7 +258,7 @@ RunRow sql_row_of(const RunRecord *run)
 		.stage = (int64_t)run_stage(run),
 		.ns = run->median_ns,
 		.samples = run->samples,
-		.trace = sql_trace(run->trace) };
+		.trace = db_trace_number(run->trace) };
 }
 
 bool db_seal_of(const Db *db, const Record *r, int64_t *seal, Err *err)

@@ -32,6 +32,20 @@ bool db_each_task(Db *db, DbTaskFn f, void *arg, Err *err)
 	return ok;
 }
 
+bool db_each_pair(Db *db, DbPairFn f, void *arg, Err *err)
+{
+	sqlite3_stmt *st = sql_get_walk(db, SQL_EACH_PAIR, err);
+	bool row, ok;
+	Hash workload, target;
+	if (st == NULL)
+		return false;
+	while ((ok = sql_next(db, st, &row, err)) && row)
+		if (sql_hash(st, 0, &workload) && sql_hash(st, 1, &target) && !f(workload, target, arg))
+			break;
+	sqlite3_reset(st);
+	return ok;
+}
+
 bool db_each_session(Db *db, DbSessionFn f, void *arg, Err *err)
 {
 	sqlite3_stmt *st = sql_get_walk(db, SQL_EACH_SESSION, err);
@@ -174,6 +188,48 @@ bool db_each_verified(Db *db, Hash workload, Hash target, RunFn f, void *arg, Er
 	}
 	sqlite3_reset(st);
 	return ok;
+}
+
+/* A row of the index, and whose it is; false: no run has such numbers. */
+static bool read_verified(const Db *db, sqlite3_stmt *st, DbVerified *out)
+{
+	int64_t seal = column(st, 7), stage = column(st, 4), epoch = column(st, 5);
+	RunRow row = { .status = RUN_OK, .verified = 1, .stage = stage, .ns = column(st, 3), .samples = column(st, 6),
+		.trace = column(st, 2) };
+	if (!sql_hash(st, 0, &row.id) || !sql_hash(st, 1, &row.session) || row.ns < 1 || stage < 0 ||
+		stage >= STAGE_COUNT || epoch < 0 || epoch > INT32_MAX)
+		return false;
+	*out = (DbVerified){ row.id, row.session, row.trace, row.ns, (RunStage)stage, (int)epoch,
+		seal != 0 && seal == owner_seal_run(db, &row) };
+	return true;
+}
+
+bool db_each_indexed(Db *db, Hash workload, Hash target, DbVerifiedFn f, void *arg, Err *err)
+{
+	sqlite3_stmt *st = sql_get_walk(db, SQL_VERIFIED_INDEX, err);
+	bool row, ok;
+	DbVerified run;
+	if (st == NULL)
+		return false;
+	sql_bind_hash(st, 1, workload);
+	sql_bind_hash(st, 2, target);
+	while ((ok = sql_next(db, st, &row, err)) && row) {
+		ok = read_verified(db, st, &run) || fail(err, ERR_INPUT, db->path, "%s", sql_index_lies);
+		if (!ok || !f(&run, arg))
+			break;
+	}
+	sqlite3_reset(st);
+	return ok;
+}
+
+const char *db_trace_of(Db *db, Hash run, int64_t number, Arena *a, Err *err)
+{
+	const char *trace = NULL;
+	const Record *r = db_record(db, run, NULL, a, err);
+	bool ok = r != NULL && json_str(r->json, "trace", &trace, NULL) && db_trace_number(trace) == number;
+	if (!ok && (err == NULL || err->code == ERR_NONE))
+		fail(err, ERR_INPUT, db->path, "%s", sql_index_lies);
+	return ok ? trace : NULL;
 }
 
 /* ---- the lines of one task ---- */

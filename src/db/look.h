@@ -16,8 +16,27 @@ typedef struct DbTask {
 typedef bool (*DbTaskFn)(const DbTask *t, void *arg);
 bool db_each_task(Db *db, DbTaskFn f, void *arg, Err *err);
 
+/* Only the ids: each workload and each target that it ran on. */
+typedef bool (*DbPairFn)(Hash workload, Hash target, void *arg);
+bool db_each_pair(Db *db, DbPairFn f, void *arg, Err *err);
+
 /* All verified runs of a workload on a target that are not retracted, of any epoch. */
 bool db_each_verified(Db *db, Hash workload, Hash target, RunFn f, void *arg, Err *err);
+
+/* What the index says of such a run, for who needs no trace. */
+typedef struct DbVerified {
+	Hash id, session;
+	int64_t trace, median_ns; /* trace: db_trace_number */
+	RunStage stage;
+	int epoch; /* of the code generator */
+	bool own;  /* the database's owner measured it */
+} DbVerified;
+typedef bool (*DbVerifiedFn)(const DbVerified *run, void *arg);
+/* The same runs in the same order; no line is read, so this takes a few microseconds a run. */
+bool db_each_indexed(Db *db, Hash workload, Hash target, DbVerifiedFn f, void *arg, Err *err);
+/* The trace of a verified run, which must have the number. */
+const char *db_trace_of(Db *db, Hash run, int64_t number, Arena *a, Err *err);
+
 /* The lines that have to do with one workload, as db_export prints them. */
 bool db_export_task(Db *db, Hash workload, DbLineFn f, void *arg, Err *err);
 

@@ -455,7 +455,7 @@ bool db_of_trace(DbSet set, const DbKey *key, const char *trace, DbChoice *out, 
 	if (!db_hold(set, err))
 		return false;
 	for (int i = 0; ok && !*there && i < turns; i++)
-		ok = of_trace_held(set, &turn[i], sql_trace(trace), out, there, a, err);
+		ok = of_trace_held(set, &turn[i], db_trace_number(trace), out, there, a, err);
 	db_release(set);
 	return ok;
 }

@@ -87,8 +87,6 @@ bool sql_read_run(Db *db, Arena *a, sqlite3_stmt *st, int line, int id, RunRecor
 bool sql_next(Db *db, sqlite3_stmt *st, bool *row, Err *err);
 /* False: the column holds no hash. */
 bool sql_hash(sqlite3_stmt *st, int column, Hash *out);
-/* What the index calls a trace, 64 bits of its hash: equal numbers are one schedule. */
-int64_t sql_trace(const char *trace);
 /* The codegen epoch that an environment record says. */
 bool sql_epoch(Db *db, Hash env, int64_t *epoch, Err *err);
 

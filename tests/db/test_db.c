@@ -4,6 +4,8 @@
  */
 #include "folder.h"
 
+#include "db/look.h"
+
 static bool count_run(const RunRecord *run, void *arg)
 {
 	(void)run;
@@ -245,6 +247,94 @@ START_TEST(an_index_that_lies_is_found)
 }
 END_TEST
 
+typedef struct Walk {
+	Db *db;
+	Arena *arena;
+	VEC(RunRecord) run;
+	size_t at;
+	Err err;
+} Walk;
+
+static bool keep_run(const RunRecord *run, void *arg)
+{
+	Walk *x = arg;
+	RunRecord copy = *run;
+	copy.trace = arena_copy(x->arena, run->trace, strlen(run->trace) + 1);
+	vec_push(x->arena, &x->run, copy);
+	return true;
+}
+
+/* The next row of the index is that of the next line. */
+static bool same_run(const DbVerified *run, void *arg)
+{
+	Walk *x = arg;
+	const RunRecord *want = &x->run.at[x->at++];
+	const char *trace = db_trace_of(x->db, run->id, run->trace, x->arena, &x->err);
+	ck_assert(memcmp(&run->id, &want->id, sizeof run->id) == 0 && run->median_ns == want->median_ns);
+	ck_assert(memcmp(&run->session, &want->session, sizeof run->session) == 0 && run->epoch == 7 && run->own);
+	ck_assert(run->stage == run_stage(want) && trace != NULL && strcmp(trace, want->trace) == 0);
+	return true;
+}
+
+static bool read_trace(const DbVerified *run, void *arg)
+{
+	Walk *x = arg;
+	return db_trace_of(x->db, run->id, run->trace, x->arena, &x->err) != NULL;
+}
+
+static bool count_pair(Hash workload, Hash target, void *arg)
+{
+	(void)workload;
+	(void)target;
+	++*(int *)arg;
+	return true;
+}
+
+static const struct {
+	const char *sql;
+	bool walks; /* the walk is not refused */
+} false_numbers[] = { { "UPDATE run SET trace=trace+1,seal=0", true }, { "UPDATE run SET median_ns=0", false },
+	{ "UPDATE run SET median_ns=-5", false }, { "UPDATE run SET stage=99", false },
+	{ "UPDATE subject SET epoch=-1", false } };
+
+/* Runs without their lines: what the index says is what the lines say; numbers that no run has are refused. */
+START_TEST(verified_runs_are_known_by_the_index)
+{
+	const char *path = path_of("a.sqlite");
+	Err err = { 0 };
+	sqlite3 *sql;
+	int pairs = 0;
+	Db *db = open_or_die(path, DB_WRITE);
+	World w = fill_world(db, 8), other = fill_world(db, 9);
+	for (int i = 1; i < 9; i++)
+		put_run(db, &w, arena_printf(arena, "split i %d\n", i % 5 + 1), RUN_OK, 500 - i % 3, 10);
+	put_run(db, &w, "unroll i\n", RUN_CRASH, 0, -1);
+	put_run(db, &w, "split i 9\n", RUN_OK, 400, -1); /* not verified */
+	put_run(db, &other, "split i 3\n", RUN_OK, 100, 10);
+	ck_assert(db_put_retraction(db, put_run(db, &w, "split i 7\n", RUN_OK, 90, 10), "slow", &err));
+	Walk x = { .db = db, .arena = arena };
+	ck_assert(db_each_verified(db, w.task->id, w.target, keep_run, &x, &err) && x.run.n == 8);
+	ck_assert(db_each_indexed(db, w.task->id, w.target, same_run, &x, &err) && x.at == 8);
+	ck_assert_msg(x.err.code == ERR_NONE && db_each_pair(db, count_pair, &pairs, &err) && pairs == 2, "%s",
+		x.err.text);
+	db_close(db);
+	for (int i = 0; i < LEN(false_numbers); i++) {
+		Walk y = { .arena = arena };
+		const char *copy = path_of(arena_printf(arena, "%d.sqlite", i));
+		Err why = { 0 };
+		ck_assert_int_eq(system(arena_printf(arena, "cp %s %s", path, copy)), 0);
+		ck_assert_int_eq(sqlite3_open(copy, &sql), SQLITE_OK);
+		ck_assert_int_eq(sqlite3_exec(sql, false_numbers[i].sql, NULL, NULL, NULL), SQLITE_OK);
+		sqlite3_close(sql);
+		y.db = open_or_die(copy, DB_READ);
+		bool walked = db_each_indexed(y.db, w.task->id, w.target, read_trace, &y, &why);
+		ck_assert_msg(walked == false_numbers[i].walks, "%s: %s", false_numbers[i].sql, why.text);
+		ck_assert_int_eq((walked ? y.err : why).code, ERR_INPUT);
+		db_close(y.db);
+	}
+}
+END_TEST
+
 /* Names of the wrong kind: a run whose environment is a session. */
 START_TEST(a_run_names_records_of_the_right_kind)
 {
@@ -388,6 +478,7 @@ int main(void)
 	tcase_add_loop_test(tc, foreign_databases_are_refused_and_left_alone, 0, LEN(foreign));
 	tcase_add_test(tc, somebody_elses_database_is_not_touched);
 	tcase_add_loop_test(tc, an_index_that_lies_is_found, 0, LEN(tampered));
+	tcase_add_test(tc, verified_runs_are_known_by_the_index);
 	tcase_add_test(tc, a_run_names_records_of_the_right_kind);
 	tcase_add_loop_test(tc, damage_is_found_and_never_crashes, 0, 40);
 	tcase_add_test(tc, many_may_make_one_database);

@@ -30,6 +30,23 @@ typedef struct Asked {
 	int left; /* each task costs a few questions */
 } Asked;
 
+static bool take_indexed(const DbVerified *run, void *arg)
+{
+	Asked *x = arg;
+	Err err = { 0 };
+	must(run->median_ns > 0 && run->epoch >= 0);
+	must(db_trace_of(x->db, run->id, run->trace, x->arena, &err) != NULL || err.code != ERR_NONE);
+	return true;
+}
+
+static bool take_pair(Hash workload, Hash target, void *arg)
+{
+	(void)workload;
+	(void)target;
+	(void)arg;
+	return true;
+}
+
 /* Everything that can be asked of a task that the database says it has. */
 static bool ask_task(const DbTask *t, void *arg)
 {
@@ -38,7 +55,7 @@ static bool ask_task(const DbTask *t, void *arg)
 	DbKey key = { .workload = t->workload, .target = t->target, .epoch = t->epoch, .floor_ns = 10 };
 	DbChoice best[4];
 	DbNear near[4];
-	Err err[6] = { { 0 } };
+	Err err[7] = { { 0 } };
 	Target target = { .vector_bits = 256, .threads = 1 };
 	int n, epoch[4];
 	int64_t below, all;
@@ -48,6 +65,7 @@ static bool ask_task(const DbTask *t, void *arg)
 	must(db_count_below(set, &key, &below, &err[2]) || err[2].code != ERR_NONE);
 	must(db_count_runs(set, &key, &all, &err[5]) || err[5].code != ERR_NONE);
 	must(db_each_verified(x->db, t->workload, t->target, take, NULL, &err[3]) || err[3].code != ERR_NONE);
+	must(db_each_indexed(x->db, t->workload, t->target, take_indexed, x, &err[6]) || err[6].code != ERR_NONE);
 	const Record *r = db_record(x->db, t->workload, &line, x->arena, NULL);
 	if (r != NULL && json_str(r->json, "dag", &dag, NULL)) {
 		Task task = { .id = t->workload, .text = dag };
@@ -67,12 +85,13 @@ static void look_around(Db *db, Arena *a)
 {
 	Asked x = { db, a, 8 };
 	RecordName found[4];
-	Err err[5] = { { 0 } };
+	Err err[6] = { { 0 } };
 	Hash some = { { 1 } };
 	DbStats stats;
 	int n;
 	must(db_each_task(db, ask_task, &x, &err[0]) || err[0].code != ERR_NONE);
 	must(db_each_session(db, take_session, NULL, &err[1]) || err[1].code != ERR_NONE);
+	must(db_each_pair(db, take_pair, NULL, &err[5]) || err[5].code != ERR_NONE);
 	must(db_stats(db, &stats, &err[2]) || err[2].code != ERR_NONE);
 	must(db_find(db, "0", RECORD_KINDS, found, 4, &n, &err[3]) || err[3].code != ERR_NONE);
 	must(db_export_task(db, some, look, NULL, &err[4]) || err[4].code != ERR_NONE);
