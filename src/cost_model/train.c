@@ -48,9 +48,9 @@ enum { OPEN_BYTES = 32 << 20 };
 	X(XGBGetLastError) \
 	X(XGBoosterBoostOneIter) \
 	X(XGBoosterCreate) \
-	X(XGBoosterDumpModelEx) \
 	X(XGBoosterFree) \
 	X(XGBoosterPredictFromDMatrix) \
+	X(XGBoosterSaveModelToBuffer) \
 	X(XGBoosterSetParam) \
 	X(XGDMatrixCreateFromMat) \
 	X(XGDMatrixFree)
@@ -67,9 +67,13 @@ bool train_there(Err *err)
 
 /* ---- what is learned ---- */
 
-/* The rows that count, and what the trees shall say of each. */
+/*
+ * The rows that count, and what the trees shall say of each. Predictors that are the same in all rows tell nothing, and
+ * are left out: of 78, a third are so, as a CPU has no blocks of threads.
+ */
 typedef struct Goal {
-	int n;
+	int n, columns;
+	int predictor[PREDICTORS]; /* of each column */
 	const int *task;
 	float *row, *want, *weight;
 } Goal;
@@ -80,11 +84,30 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+/* Leaves the columns that differ somewhere; one at least. */
+static void keep_columns(Goal *g)
+{
+	for (int k = 0; k < PREDICTORS; k++) {
+		int i = 1;
+		while (i < g->n && g->row[(size_t)i * PREDICTORS + k] == g->row[k])
+			i++;
+		if (i < g->n || (k == PREDICTORS - 1 && g->columns == 0))
+			g->predictor[g->columns++] = k;
+	}
+	float *to = g->row;
+	for (int i = 0; i < g->n; i++)
+		for (int k = 0; k < g->columns; k++)
+			*to++ = g->row[(size_t)i * PREDICTORS + g->predictor[k]];
+}
+
 static Goal goal_of(Arena *a, const TrainSet *s, const Forest *before)
 {
 	float *row = arena_array(a, float, (size_t)s->n * PREDICTORS + 1);
 	int *task = arena_array(a, int, s->n + 1);
-	Goal g = { 0, task, row, arena_array(a, float, s->n + 1), arena_array(a, float, s->n + 1) };
+	Goal g = { .task = task,
+		.row = row,
+		.want = arena_array(a, float, s->n + 1),
+		.weight = arena_array(a, float, s->n + 1) };
 	double *ratio = arena_array(a, double, s->n + 1);
 	for (int from = 0, end; from < s->n; from = end) {
 		end = from;
@@ -104,6 +127,7 @@ static Goal goal_of(Arena *a, const TrainSet *s, const Forest *before)
 			g.weight[g.n++] = s->weight != NULL ? (float)s->weight[i] : 1;
 		}
 	}
+	keep_columns(&g);
 	return g;
 }
 
@@ -166,7 +190,7 @@ static bool grow(Growing *x, const Goal *goal, Arena *a)
 	static const char margin[] = "{\"type\":1,\"training\":true,\"iteration_begin\":0,\"iteration_end\":0,"
 								 "\"strict_shape\":false}";
 	float *first = arena_array(a, float, goal->n), *second = arena_array(a, float, goal->n);
-	if (!ok(x, lib.XGDMatrixCreateFromMat(goal->row, (bst_ulong)goal->n, PREDICTORS, NAN, &x->data)) ||
+	if (!ok(x, lib.XGDMatrixCreateFromMat(goal->row, (bst_ulong)goal->n, (bst_ulong)goal->columns, NAN, &x->data)) ||
 		!ok(x, lib.XGBoosterCreate(&x->data, 1, &x->booster)) || !set_params(x))
 		return false;
 	for (int round = 0; round < TRAIN_ROUNDS; round++) {
@@ -184,7 +208,13 @@ static bool grow(Growing *x, const Goal *goal, Arena *a)
 
 /* ---- its trees become ours ---- */
 
+enum { LEFT, RIGHT, SPLIT, AT, GAIN, LISTS };
+
+/* The lists of a tree, in which each node has a place. */
 typedef struct Reading {
+	const Goal *goal;
+	const Json *list[LISTS];
+	size_t nodes, first; /* of the tree; where it begins in `node` */
 	VEC(TreeNode) node;
 	VEC(uint32_t) root;
 	Arena *arena;
@@ -192,68 +222,76 @@ typedef struct Reading {
 	Err *err;
 } Reading;
 
-static bool number_at(const Json *o, const char *key, double *out, Err *err)
+static bool is_bad(Reading *r)
 {
-	const Json *v = json_find(o, key);
-	if (v == NULL || (v->kind != JV_INT && v->kind != JV_REAL))
-		return json_fail(o, err, "has no number %s", key);
-	*out = v->kind == JV_INT ? (double)v->i : v->real;
-	return true;
+	return fail(r->err, ERR_UNSUPPORTED, "libxgboost", "writes trees in a form that this dlc does not know");
 }
 
-/* A node and all below it: its children are behind it. */
-static bool add_node(Reading *r, const Json *o)
+static double number_at(const Json *list, size_t i)
 {
+	const Json *v = list->list.at[i];
+	return v->kind == JV_INT ? (double)v->i : v->kind == JV_REAL ? v->real : NAN;
+}
+
+/* A node and all below it: its children are behind it. A leaf has no children, and its value instead of a condition. */
+static bool add_node(Reading *r, size_t i)
+{
+	double left = number_at(r->list[LEFT], i), right = number_at(r->list[RIGHT], i), split;
 	size_t at = r->node.n;
-	double value = 0, gain = 0;
-	const char *split;
-	int64_t yes;
-	const Json *children = json_find(o, "children");
-	TreeNode node = { .predictor = -1 };
-	if (children == NULL) {
-		if (!number_at(o, "leaf", &value, r->err))
-			return false;
-		node.at = (float)value;
+	TreeNode node = { .predictor = -1, .at = (float)number_at(r->list[AT], i) };
+	if (at - r->first >= r->nodes) /* a circle */
+		return is_bad(r);
+	if (left == -1) {
 		vec_push(r->arena, &r->node, node);
 		return true;
 	}
-	int64_t predictor;
-	if (!json_str(o, "split", &split, r->err) || !number_at(o, "split_condition", &value, r->err) ||
-		!number_at(o, "gain", &gain, r->err) || !json_int(o, "yes", 0, INT32_MAX, &yes, r->err))
-		return false;
-	if (split[0] != 'f' || !text_to_int(split + 1, 0, PREDICTORS - 1, &predictor) || children->kind != JV_ARRAY ||
-		children->list.n != 2)
-		return json_fail(o, r->err, "is no split in two by a predictor");
-	node.predictor = (int32_t)predictor;
-	node.at = (float)value;
-	r->gain[predictor] += gain;
+	split = number_at(r->list[SPLIT], i);
+	if (!(left > 0 && left < (double)r->nodes && right > 0 && right < (double)r->nodes && split >= 0 &&
+			split < r->goal->columns))
+		return is_bad(r);
+	node.predictor = r->goal->predictor[(int)split];
+	r->gain[node.predictor] += number_at(r->list[GAIN], i);
 	vec_push(r->arena, &r->node, node);
-	for (int k = 0; k < 2; k++) {
-		int64_t id;
-		const Json *child = children->list.at[k];
-		uint32_t here = (uint32_t)r->node.n;
-		if (!json_int(child, "nodeid", 0, INT32_MAX, &id, r->err) || !add_node(r, child))
-			return false;
-		*(id == yes ? &r->node.at[at].left : &r->node.at[at].right) = here;
-	}
-	return true;
+	r->node.at[at].left = (uint32_t)r->node.n;
+	if (!add_node(r, (size_t)left))
+		return false;
+	r->node.at[at].right = (uint32_t)r->node.n;
+	return add_node(r, (size_t)right);
 }
 
-static bool read_trees(Growing *x, Arena *a, Forest *out, double gain[PREDICTORS])
+static bool add_tree(Reading *r, const Json *tree)
 {
-	bst_ulong n;
-	const char **dump;
-	if (!ok(x, lib.XGBoosterDumpModelEx(x->booster, "", 1, "json", &n, &dump)))
-		return false;
-	Reading r = { .arena = a, .gain = gain, .err = x->err };
-	bool good = true;
-	for (bst_ulong t = 0; good && t < n; t++) {
-		Arena *scratch = arena_new();
-		const Json *o = json_parse(scratch, "tree", dump[t], strlen(dump[t]), x->err);
-		vec_push(a, &r.root, (uint32_t)r.node.n);
-		good = o != NULL && add_node(&r, o);
-		arena_free(scratch);
+	static const char *const key[LISTS] = { [LEFT] = "left_children", [RIGHT] = "right_children",
+		[SPLIT] = "split_indices", [AT] = "split_conditions", [GAIN] = "loss_changes" };
+	for (int k = 0; k < LISTS; k++) {
+		r->list[k] = json_find(tree, key[k]);
+		if (r->list[k] == NULL || r->list[k]->kind != JV_ARRAY || r->list[k]->list.n == 0 ||
+			r->list[k]->list.n != r->list[0]->list.n)
+			return is_bad(r);
 	}
+	r->nodes = r->list[0]->list.n;
+	r->first = r->node.n;
+	vec_push(r->arena, &r->root, (uint32_t)r->node.n);
+	return add_node(r, 0);
+}
+
+static bool read_trees(Growing *x, const Goal *goal, Arena *a, Forest *out, double gain[PREDICTORS])
+{
+	static const char *const path[] = { "learner", "gradient_booster", "model", "trees" };
+	bst_ulong n;
+	const char *text;
+	if (!ok(x, lib.XGBoosterSaveModelToBuffer(x->booster, "{\"format\":\"json\"}", &n, &text)))
+		return false;
+	Reading r = { .goal = goal, .arena = a, .gain = gain, .err = x->err };
+	const Json *o = json_parse(a, "libxgboost", text, n, x->err);
+	bool good = o != NULL;
+	for (size_t k = 0; good && k < sizeof path / sizeof *path; k++) {
+		o = json_find(o, path[k]);
+		good = o != NULL || is_bad(&r);
+	}
+	good = good && (o->kind == JV_ARRAY || is_bad(&r));
+	for (size_t t = 0; good && t < o->list.n; t++)
+		good = add_tree(&r, o->list.at[t]);
 	*out = (Forest){ (int)r.root.n, r.node.n, r.root.at, r.node.at };
 	return good && forest_check(out, PREDICTORS, "training", x->err);
 }
@@ -267,7 +305,7 @@ bool train_forest(Arena *a, const TrainSet *set, const Forest *before, Forest *o
 	double own[PREDICTORS] = { 0 }, all = 1e-9;
 	bool good = goal.n > 0 || fail(err, ERR_INPUT, "training", "there is nothing to learn from");
 	good = good && train_there(err);
-	good = good && grow(&x, &goal, scratch) && read_trees(&x, scratch, &grown, own);
+	good = good && grow(&x, &goal, scratch) && read_trees(&x, &goal, scratch, &grown, own);
 	if (good) {
 		*out = forest_join(a, before, &grown);
 		good = forest_check(out, PREDICTORS, "the model with what was trained on top of it", err);
