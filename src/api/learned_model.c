@@ -132,17 +132,38 @@ static const DlcModelInfo *describe(Arena *a, const LearnedModel *m, const char 
 
 /* ---- training ---- */
 
-/* The file of predictor rows for a database: in the user's cache, named by the database's path. NULL: no cache. */
-static const char *rows_path(const DlcDatabase *d, TargetKind kind, Arena *a)
+/* The file of predictor rows, in the user's cache. NULL: no cache. */
+static const char *rows_path(const DlcSession *s, TargetKind kind, Arena *a)
 {
-	const char *cache = d->session->folders.cache;
-	char *real = cache != NULL ? realpath(d->path, NULL) : NULL, hex[HASH_HEX];
-	if (real == NULL)
+	if (s->folders.cache == NULL)
 		return NULL;
-	hash_hex(hash_of("dlc/predictor-rows-of/v1", real, strlen(real)), hex);
-	free(real);
-	const char *path = arena_printf(a, "%s/rows/%s.%s.rows", cache, hex, target_kind_name(kind));
+	const char *path = arena_printf(a, "%s/rows/%s.rows", s->folders.cache, target_kind_name(kind));
 	return folders_make(a, path, NULL) ? path : NULL;
+}
+
+/* What is learned from the databases; *here: room for this machine. */
+static LearnAsk ask_of(const DlcSession *s, DbSet set, TargetKind kind, Target *here, Arena *a)
+{
+	LearnAsk ask = { .set = set, .kind = kind, .epoch = CODEGEN_EPOCH, .rows = rows_path(s, kind, a), .threads = 1 };
+	if (target_resolve(here, target_kind_name(kind), 1, NULL, 0, NULL) && compile_core(here, set, false, NULL)) {
+		ask.here = here;
+		ask.threads = here->cpus;
+	}
+	return ask;
+}
+
+void session_keep_rows(DlcSession *s, Db *db, TargetKind kind, Hash of)
+{
+	Arena *a = arena_new();
+	Target here;
+	Err why = { 0 };
+	const char *note = NULL;
+	LearnAsk ask = ask_of(s, (DbSet){ &db, 1 }, kind, &here, a);
+	if (ask.rows != NULL && !learn_keep_rows(&ask, of, &note, a, &why))
+		note = arena_printf(a, "%s: %s; training will replay the schedules", why.place, why.text);
+	if (note != NULL)
+		session_note(note, s);
+	arena_free(a);
 }
 
 static bool train(DlcDatabase *d, DlcDatabase *const *more, int nmore, const char *name, const DlcModelInfo **out,
@@ -161,10 +182,7 @@ static bool train(DlcDatabase *d, DlcDatabase *const *more, int nmore, const cha
 	db[0] = d->db;
 	for (int i = 0; i < nmore; i++)
 		db[i + 1] = more[i]->db;
-	LearnAsk ask = { .set = { db, nmore + 1 }, .kind = kind, .epoch = CODEGEN_EPOCH, .rows = rows_path(d, kind, a) };
-	if (target_resolve(&here, target_kind_name(kind), 1, NULL, 0, NULL) && compile_core(&here, ask.set, false, NULL))
-		ask.here = &here;
-	ask.threads = ask.here != NULL ? here.cpus : 1;
+	LearnAsk ask = ask_of(d->session, (DbSet){ db, nmore + 1 }, kind, &here, a);
 	const char *path = learned_path(a, d->path, db_is_folder(d->path), kind);
 	if (!learn_gather(&ask, &set, a, err))
 		return false;

@@ -18,5 +18,10 @@ Untuned *session_untuned(
 	DlcSession *s, const char *name, DlcDatabase *const *database, int n, const Target *t, Arena *a);
 /* Keeps what it chose. NULL is allowed. */
 void session_untuned_end(DlcSession *s, Untuned *u);
+/*
+ * Keeps the predictor rows of what a session of tuning ran, so that training on its records need not replay them. A
+ * schedule takes half a millisecond, divided by the processors. What goes wrong is a note.
+ */
+void session_keep_rows(DlcSession *s, Db *db, TargetKind kind, Hash session);
 
 #endif

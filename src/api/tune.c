@@ -53,6 +53,8 @@ typedef struct Tuning {
 	Page page; /* the events so far, where a report is wanted */
 	DlcTuneProgress progress; /* as it was told last */
 	bool told;
+	bool ran; /* a run was recorded, in the session whose record has this id: */
+	Hash ran_in;
 } Tuning;
 
 /* ---- what programs see ---- */
@@ -135,6 +137,8 @@ static void on_trial(const RunRecord *run, const Task *task, void *arg)
 	Tuning *x = arg;
 	char hex[HASH_HEX];
 	(void)task;
+	x->ran = true;
+	x->ran_in = run->session;
 	hash_hex(run->id, hex);
 	if (x->r->on_trial != NULL && x->r->on_trial(hex, x->r->arg) != 0)
 		session_stop_call(x->session);
@@ -411,6 +415,8 @@ static bool tune(Tuning *x, DlcTuneResult *out, Err *err)
 	session_untuned_end(x->session, x->with.untuned);
 	cost_close(&x->cost);
 	report(x);
+	if (x->ran && x->session->stop == 0)
+		session_keep_rows(x->session, x->with.db, x->target.kind, x->ran_in);
 	if (ok || result.end.ntask > 0)
 		show_result(x, &result, out);
 	return ok;

@@ -1,7 +1,9 @@
 /*
- * See gather.h. The time of a schedule is the median over its runs, those inside of networks apart, which are timed
- * otherwise. The weight of a run is 1. It is halved if another user measured the run, if its stage is look, if its code
- * is of another epoch, and for each year that it is older than the newest session. Times below the floor are left out.
+ * See gather.h. What a run took, and when, the index of the database says; a trace is read only to be replayed. Tasks
+ * are read one after the other, and then replayed by several threads. The time of a schedule is the median over its
+ * runs, those inside of networks apart, which are timed otherwise. The weight of a run is 1. It is halved if another
+ * user measured the run, if its stage is look, if its code is of another epoch, and for each year that it is older than
+ * the newest session. Times below the floor are left out.
  */
 #include "learn/gather.h"
 
@@ -22,35 +24,50 @@ static const double HALF = 0.5, HALF_LIFE_S = 365.25 * 86400;
 
 /* One schedule of the Task that is read. */
 typedef struct Point {
-	const char *trace;
+	int64_t trace; /* its number */
+	Hash run;      /* one of its runs, and the database that has it */
+	Db *db;
+	bool asked;    /* its row is: it has a run of the session that was named, or none was */
+	const char *text; /* the trace, where it is to be replayed */
 	VEC(double) ns;
 	double weight; /* of its best run */
 } Point;
 
+/* A target of the records. */
+typedef struct Machine {
+	Hash id;
+	bool asked; /* it is of the kind that is asked for, and this version knows it */
+	Target target;
+	const char *text; /* all that describes it */
+} Machine;
+
 /* A Task on a target whose records were read, in an arena of its own. */
 typedef struct Pending {
 	Arena *arena;
-	DbTask of;
-	Target target;
+	Hash workload;
+	const Machine *on;
+	const char *dag;
 	const Task *task; /* NULL: this version cannot read it */
-	Map points;       /* by trace */
-	const Point *point;
+	Map points;       /* by the number of the trace */
+	Point *point;
 	size_t n;
 	CachedRow *row;         /* of each point */
 	const CachedRow **known; /* what the cache says of it; NULL: nothing */
-	bool *made;              /* the row is not the cache's */
-	const char *standard;    /* trace of the template's default; NULL: there is none */
+	int standard;            /* the point of the template's default; -1: none */
 } Pending;
 
 typedef struct Gather {
 	Arena *arena, *scratch; /* scratch: of one Task */
 	const LearnAsk *ask;
-	Db *db;                 /* that is read */
+	Db *db;                 /* of the Task that is read */
+	Db *runs_of;            /* of its runs that are read */
 	bool only_hash;
+	const Hash *session;    /* only schedules that it ran are replayed; NULL: all */
 	Map tasks;              /* workload and target: seen */
 	Map runs;               /* ids: seen */
-	Map sessions, epochs;   /* ids: when it began; codegen's epoch of an environment */
+	Map sessions;           /* ids: when it began */
 	int64_t newest_s;
+	VEC(Machine *) machine;
 	VEC(Hash) id;
 	VEC(LearnTask) task;
 	VEC(Hash) target;
@@ -59,10 +76,10 @@ typedef struct Gather {
 	VEC(double) estimate;
 	VEC(double) weight;
 	VEC(int) number;
-	int64_t refused;
+	int64_t refused, replayed;
 	RowCache *cache;
 	bool stale; /* a row of the cache was another one: all are */
-	Map points; /* of the Task: by trace */
+	Map points; /* of the Task: by the number of the trace */
 	VEC(Point) point;
 	VEC(Pending) pending; /* all Tasks, in the order in which they were read */
 	Err *err;
@@ -70,70 +87,56 @@ typedef struct Gather {
 
 /* ---- runs ---- */
 
-/* A whole number of a record, read once. */
-static int64_t number_of(Gather *g, Map *map, Hash id, const char *key)
-{
-	uint32_t before = map->index.n;
-	MapEntry *e = map_add_bytes(map, &id, sizeof id);
-	if (map->index.n > before) {
-		Arena *a = arena_new();
-		int64_t value = 0;
-		const Record *r = db_record(g->db, id, NULL, a, NULL);
-		if (r != NULL && json_find(r->json, key) != NULL)
-			json_int(r->json, key, 0, INT64_MAX, &value, NULL);
-		e->num = value;
-		arena_free(a);
-	}
-	return e->num;
-}
-
-static int64_t epoch_of(Gather *g, const RunRecord *run)
-{
-	return number_of(g, &g->epochs, run->env, "codegen_epoch");
-}
-
-static bool take_run(const RunRecord *run, void *arg)
+static bool take_run(const DbVerified *run, void *arg)
 {
 	Gather *g = arg;
 	uint32_t before = g->runs.index.n;
 	map_add_bytes(&g->runs, &run->id, sizeof run->id);
-	if (g->runs.index.n == before || run_stage(run) == STAGE_NETWORK)
+	if (g->runs.index.n == before || run->stage == STAGE_NETWORK)
 		return true;
 	vec_push(g->arena, &g->id, run->id);
 	if (g->only_hash)
 		return true;
 	before = g->points.index.n;
-	MapEntry *e = map_add_bytes(&g->points, run->trace, strlen(run->trace));
+	MapEntry *e = map_add(&g->points, (uint64_t)run->trace);
 	if (g->points.index.n > before) {
 		e->num = (int64_t)g->point.n;
-		vec_push(g->scratch, &g->point, ((Point){ .trace = e->text }));
+		vec_push(g->scratch, &g->point, ((Point){ .trace = run->trace, .run = run->id, .db = g->runs_of }));
 	}
 	Point *p = &g->point.at[e->num];
-	double age = (double)(g->newest_s - number_of(g, &g->sessions, run->session, "started_s"));
+	const MapEntry *began = map_find_bytes(&g->sessions, &run->session, sizeof run->session);
+	double age = (double)(g->newest_s - (began != NULL ? began->num : 0));
 	double weight = pow(HALF, fmax(age, 0) / HALF_LIFE_S) * (run->own ? 1 : HALF) *
-		(run_stage(run) == STAGE_LOOK ? HALF : 1) * (epoch_of(g, run) == g->ask->epoch ? 1 : HALF);
+		(run->stage == STAGE_LOOK ? HALF : 1) * (run->epoch == g->ask->epoch ? 1 : HALF);
 	vec_push(g->scratch, &p->ns, (double)run->median_ns);
 	p->weight = fmax(p->weight, weight);
+	p->asked |= g->session == NULL || memcmp(&run->session, g->session, sizeof run->session) == 0;
 	return true;
 }
 
 static bool note_session(const DbSession *s, void *arg)
 {
 	Gather *g = arg;
-	int64_t began = number_of(g, &g->sessions, s->id, "started_s");
+	Arena *a = arena_new();
+	const Record *r = db_record(g->db, s->id, NULL, a, NULL);
+	int64_t began = 0;
+	if (r != NULL && json_find(r->json, "started_s") != NULL)
+		json_int(r->json, "started_s", 0, INT64_MAX, &began, NULL);
+	map_add_bytes(&g->sessions, &s->id, sizeof s->id)->num = began;
 	g->newest_s = began > g->newest_s ? began : g->newest_s;
+	arena_free(a);
 	return true;
 }
 
 /* ---- Tasks ---- */
 
 /* The target of a record: as this machine describes itself, or as the record and target/model.def do. */
-static bool target_of(Gather *g, Hash id, Target *out)
+static bool read_target(Gather *g, Hash id, Target *out)
 {
 	static const char *const key[][2] = { { "kind", "type" }, { "model", "model" }, { "features", "features" } };
 	int64_t threads = 1;
-	const Record *r = db_record(g->db, id, NULL, g->scratch, NULL);
-	Text form = { .arena = g->scratch };
+	const Record *r = db_record(g->db, id, NULL, g->arena, NULL);
+	Text form = { .arena = g->arena };
 	if (r == NULL)
 		return false;
 	json_int(r->json, "threads", 1, TEAM_MAX, &threads, NULL);
@@ -155,6 +158,20 @@ static bool target_of(Gather *g, Hash id, Target *out)
 	return target_parse(out, "record", text_str(&form), form.n, (int)threads, NULL) && out->kind == g->ask->kind;
 }
 
+static const Machine *machine_of(Gather *g, Hash id)
+{
+	for (size_t i = 0; i < g->machine.n; i++)
+		if (memcmp(&g->machine.at[i]->id, &id, sizeof id) == 0)
+			return g->machine.at[i];
+	Machine *m = arena_new_of(g->arena, Machine);
+	m->id = id;
+	m->asked = read_target(g, id, &m->target);
+	if (m->asked)
+		m->text = arena_printf(g->arena, "%s %d", target_json(g->arena, &m->target), m->target.threads);
+	vec_push(g->arena, &g->machine, m);
+	return m;
+}
+
 static int by_value(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
@@ -173,7 +190,7 @@ static void take_draft(void *arg, int i, Arena *a, const KernelSet *ks)
 	const Making *m = arg;
 	CachedRow *row = &m->of->row[m->point[i]];
 	if (ks != NULL)
-		row->estimate = predictor_row(ks, m->of->task, &m->of->target, row->row);
+		row->estimate = predictor_row(ks, m->of->task, &m->of->on->target, row->row);
 	arena_free(a);
 }
 
@@ -185,8 +202,8 @@ static void replay(Pending *p)
 	size_t *point = arena_array(a, size_t, p->n + 1);
 	int n = 0;
 	for (size_t i = 0; i < p->n; i++) {
-		const char *text = p->point[i].trace;
-		const Trace *t = p->made[i] ? trace_parse(a, "record", text, strlen(text), NULL) : NULL;
+		const char *text = p->point[i].text;
+		const Trace *t = text != NULL ? trace_parse(a, "record", text, strlen(text), NULL) : NULL;
 		if (t == NULL)
 			continue;
 		Text printed = { .arena = a };
@@ -196,35 +213,57 @@ static void replay(Pending *p)
 	}
 	Making m = { p, point };
 	if (n > 0)
-		drafts_each(drafts_new(a, p->task, &p->target), job, n, take_draft, &m);
-	Text text = { .arena = p->arena };
-	Space *space = space_new(a, p->task, &p->target, NULL);
-	Trace *first = space != NULL ? space_trace(space, &space->first, a, NULL) : NULL;
-	if (first != NULL)
-		trace_print(&text, first);
-	p->standard = first != NULL ? text_str(&text) : NULL;
+		drafts_each(drafts_new(a, p->task, &p->on->target), job, n, take_draft, &m);
 	arena_free(a);
 }
 
-static void replay_one(void *arg, size_t i)
+static void find_standard(Pending *p)
 {
-	Pending *p = (Pending *)arg + i;
-	if (p->task != NULL)
-		replay(p);
+	Arena *a = arena_new();
+	Text text = { .arena = a };
+	Space *space = space_new(a, p->task, &p->on->target, NULL);
+	Trace *first = space != NULL ? space_trace(space, &space->first, a, NULL) : NULL;
+	if (first != NULL)
+		trace_print(&text, first);
+	const MapEntry *e = first != NULL ? map_find(&p->points, (uint64_t)db_trace_number(text_str(&text))) : NULL;
+	p->standard = e != NULL ? (int)e->num : -1;
+	arena_free(a);
 }
 
-/* What the cache has of the points; the others are to be made, and some of these again, to be compared. */
-static void recall(Gather *g, Pending *p, const char *target_text)
+typedef struct Replays {
+	Pending *pending;
+	bool standards; /* are asked for too */
+} Replays;
+
+static void replay_one(void *arg, size_t i)
 {
+	const Replays *r = arg;
+	Pending *p = &r->pending[i];
+	p->task = p->dag != NULL ? task_parse(p->arena, p->dag, strlen(p->dag), NULL) : NULL;
+	if (p->task == NULL)
+		return;
+	replay(p);
+	if (r->standards)
+		find_standard(p);
+}
+
+/* What the cache has of the points; the others are to be replayed, and some of these again, to be compared. */
+static bool recall(Gather *g, Pending *p)
+{
+	Hash task = row_cache_task(p->workload, p->on->text);
 	p->row = arena_array(p->arena, CachedRow, p->n + 1);
 	p->known = arena_array(p->arena, const CachedRow *, p->n + 1);
-	p->made = arena_array(p->arena, bool, p->n + 1);
 	for (size_t i = 0; i < p->n; i++) {
-		Hash key = row_cache_key(p->of.workload, target_text, p->point[i].trace);
+		Point *x = &p->point[i];
+		Hash key = row_cache_key(task, x->trace);
 		p->known[i] = row_cache_find(g->cache, key);
-		p->made[i] = p->known[i] == NULL || row_cache_doubts(g->cache);
-		p->row[i] = p->made[i] ? (CachedRow){ .key = key, .estimate = ROW_REFUSED } : *p->known[i];
+		p->row[i] = (CachedRow){ .key = key, .estimate = ROW_REFUSED };
+		if (p->known[i] != NULL && !row_cache_doubts(g->cache))
+			p->row[i] = *p->known[i];
+		else if (x->asked && (x->text = db_trace_of(x->db, x->run, x->trace, p->arena, g->err)) == NULL)
+			return false;
 	}
+	return true;
 }
 
 /* ---- rows ---- */
@@ -244,7 +283,7 @@ static bool add_row(Gather *g, const Pending *p, size_t i)
 	const Point *point = &p->point[i];
 	qsort(point->ns.at, point->ns.n, sizeof *point->ns.at, by_value);
 	double ns = point->ns.at[point->ns.n / 2];
-	if (x->estimate == ROW_REFUSED || ns < (double)roof_floor_ns(p->task, &p->target))
+	if (x->estimate == ROW_REFUSED || ns < (double)roof_floor_ns(p->task, &p->on->target))
 		return false;
 	for (int k = 0; k < PREDICTORS; k++)
 		vec_push(g->arena, &g->row, x->row[k]);
@@ -255,18 +294,25 @@ static bool add_row(Gather *g, const Pending *p, size_t i)
 	return true;
 }
 
+/* What was replayed goes into the cache. */
+static void remember_task(Gather *g, const Pending *p)
+{
+	for (size_t i = 0; i < p->n && p->task != NULL; i++)
+		if (p->point[i].text != NULL) {
+			g->replayed += p->known[i] == NULL;
+			remember(g, &p->row[i], p->known[i]);
+		}
+}
+
 static void add_task(Gather *g, const Pending *p)
 {
-	const Target *target = &p->target;
-	LearnTask x = { .workload = p->of.workload, .target = p->of.target, .first = (int)g->ns.n, .standard = -1,
+	const Target *target = &p->on->target;
+	LearnTask x = { .workload = p->workload, .target = p->on->id, .first = (int)g->ns.n, .standard = -1,
 		.arch = target->arch, .vector_bits = target->vector_bits, .parallel = target->threads > 1 };
-	const MapEntry *standard = p->standard != NULL ? map_find_text(&p->points, p->standard) : NULL;
 	for (size_t i = 0; i < p->n; i++) {
-		if (p->task != NULL && p->made[i])
-			remember(g, &p->row[i], p->known[i]);
 		if (p->task == NULL || !add_row(g, p, i))
 			g->refused++;
-		else if (standard != NULL && (int64_t)i == standard->num)
+		else if ((int)i == p->standard)
 			x.standard = (int)g->ns.n - 1;
 	}
 	x.n = (int)g->ns.n - x.first;
@@ -275,48 +321,52 @@ static void add_task(Gather *g, const Pending *p)
 	x.class = arena_printf(g->arena, "%.*s", (int)strcspn(p->task->label, " "), p->task->label);
 	vec_push(g->arena, &g->task, x);
 	for (size_t i = 0; i < g->target.n; i++)
-		if (memcmp(&g->target.at[i], &p->of.target, sizeof p->of.target) == 0)
+		if (memcmp(&g->target.at[i], &x.target, sizeof x.target) == 0)
 			return;
-	vec_push(g->arena, &g->target, p->of.target);
+	vec_push(g->arena, &g->target, x.target);
 }
 
 /* The points of g->scratch, which is the Task's from now on. */
-static void keep_task(Gather *g, const DbTask *t, const Target *target)
+static bool keep_task(Gather *g, Hash workload, const Machine *on)
 {
-	const char *dag;
-	const Record *r = db_record(g->db, t->workload, NULL, g->scratch, NULL);
-	Pending p = { .arena = g->scratch, .of = *t, .target = *target, .points = g->points, .point = g->point.at,
-		.n = g->point.n };
-	if (r != NULL && json_str(r->json, "dag", &dag, NULL))
-		p.task = task_parse(g->scratch, dag, strlen(dag), NULL);
-	if (p.task != NULL)
-		recall(g, &p, arena_printf(g->scratch, "%s %d", target_json(g->scratch, target), target->threads));
-	vec_push(g->arena, &g->pending, p);
+	const Record *r = db_record(g->db, workload, NULL, g->scratch, NULL);
+	Pending p = { .arena = g->scratch, .workload = workload, .on = on, .points = g->points, .point = g->point.at,
+		.n = g->point.n, .standard = -1 };
+	if (r == NULL || !json_str(r->json, "dag", &p.dag, NULL))
+		p.dag = NULL;
 	g->scratch = NULL;
+	vec_push(g->arena, &g->pending, p);
+	return recall(g, &g->pending.at[g->pending.n - 1]);
 }
 
-static bool take_task(const DbTask *t, void *arg)
+static bool any_asked(const Gather *g)
+{
+	for (size_t i = 0; i < g->point.n; i++)
+		if (g->point.at[i].asked)
+			return true;
+	return false;
+}
+
+static bool take_task(Hash workload, Hash target, void *arg)
 {
 	Gather *g = arg;
-	Target target;
-	unsigned char key[2 * sizeof(Hash)];
+	Hash key[] = { workload, target };
 	uint32_t before = g->tasks.index.n;
-	memcpy(key, &t->workload, sizeof t->workload);
-	memcpy(key + sizeof t->workload, &t->target, sizeof t->target);
 	map_add_bytes(&g->tasks, key, sizeof key);
-	if (g->tasks.index.n == before || t->ok == 0)
+	const Machine *on = g->tasks.index.n > before ? machine_of(g, target) : NULL;
+	if (on == NULL || !on->asked)
 		return true;
 	g->scratch = arena_new();
 	g->points = MAP_OF(g->scratch);
 	g->point.n = g->point.cap = 0;
 	g->point.at = NULL;
 	bool good = true;
-	if (target_of(g, t->target, &target)) {
-		for (int i = 0; good && i < g->ask->set.n; i++)
-			good = db_each_verified(g->ask->set.db[i], t->workload, t->target, take_run, g, g->err);
-		if (good && g->point.n > 0)
-			keep_task(g, t, &target);
+	for (int i = 0; good && i < g->ask->set.n; i++) {
+		g->runs_of = g->ask->set.db[i];
+		good = db_each_indexed(g->runs_of, workload, target, take_run, g, g->err);
 	}
+	if (good && any_asked(g))
+		good = keep_task(g, workload, on);
 	arena_free(g->scratch);
 	return good;
 }
@@ -328,7 +378,7 @@ static int by_id(const void *a, const void *b)
 
 static bool read_all(Gather *g)
 {
-	g->tasks = g->runs = g->sessions = g->epochs = MAP_OF(g->arena);
+	g->tasks = g->runs = g->sessions = MAP_OF(g->arena);
 	for (int i = 0; i < g->ask->set.n; i++) {
 		g->db = g->ask->set.db[i];
 		if (!db_each_session(g->db, note_session, g, g->err))
@@ -336,23 +386,54 @@ static bool read_all(Gather *g)
 	}
 	for (int i = 0; i < g->ask->set.n; i++) {
 		g->db = g->ask->set.db[i];
-		if (!db_each_task(g->db, take_task, g, g->err) || g->err->code != ERR_NONE)
+		if (!db_each_pair(g->db, take_task, g, g->err) || g->err->code != ERR_NONE)
 			return false;
 	}
 	return true;
 }
 
+/* The databases are read as they are at one moment. */
+static bool read_held(Gather *g)
+{
+	if (!db_hold(g->ask->set, g->err))
+		return false;
+	bool good = read_all(g);
+	db_release(g->ask->set);
+	return good;
+}
+
 static bool gather(Gather *g)
 {
-	bool good = read_all(g);
-	if (good)
-		spread(g->ask->threads, g->pending.n, replay_one, g->pending.at);
+	bool good = read_held(g);
+	if (good) {
+		Replays r = { g->pending.at, g->session == NULL };
+		spread(g->ask->threads, g->pending.n, replay_one, &r);
+	}
 	for (size_t i = 0; i < g->pending.n; i++) {
 		if (good)
+			remember_task(g, &g->pending.at[i]);
+		if (good && g->session == NULL)
 			add_task(g, &g->pending.at[i]);
 		arena_free(g->pending.at[i].arena);
 	}
 	return good;
+}
+
+/* Again from the beginning, without the cache, where a row of it was another one. */
+static bool gather_through(Gather *g, RowCache *cache)
+{
+	Gather fresh = *g;
+	row_cache_open(cache, g->arena, g->ask->rows, g->ask->epoch);
+	g->cache = fresh.cache = cache;
+	bool ok = gather(g);
+	if (ok && g->stale) {
+		row_cache_drop(cache);
+		*g = fresh;
+		ok = gather(g);
+	}
+	if (ok)
+		row_cache_save(cache);
+	return ok;
 }
 
 static Hash hash_of_runs(Gather *g)
@@ -366,19 +447,11 @@ bool learn_gather(const LearnAsk *ask, LearnSet *out, Arena *a, Err *err)
 {
 	Err why = { 0 };
 	RowCache cache;
-	row_cache_open(&cache, a, ask->rows, ask->epoch);
-	Gather g = { .arena = a, .ask = ask, .err = &why, .cache = &cache };
-	bool ok = gather(&g);
-	if (ok && g.stale) {
-		row_cache_drop(&cache);
-		g = (Gather){ .arena = a, .ask = ask, .err = &why, .cache = &cache };
-		ok = gather(&g);
-	}
-	if (!ok) {
+	Gather g = { .arena = a, .ask = ask, .err = &why };
+	if (!gather_through(&g, &cache)) {
 		*err = why;
 		return false;
 	}
-	row_cache_save(&cache);
 	*out = (LearnSet){ .rows = { (int)g.ns.n, g.row.at, g.ns.at, g.estimate.at, g.weight.at, g.number.at },
 		.task = g.task.at,
 		.ntask = (int)g.task.n,
@@ -388,8 +461,21 @@ bool learn_gather(const LearnAsk *ask, LearnSet *out, Arena *a, Err *err)
 		.data = hash_of_runs(&g),
 		.epoch = ask->epoch,
 		.threads = ask->threads,
-		.replayed = cache.path != NULL ? cache.added : (int64_t)g.ns.n + g.refused,
+		.replayed = g.replayed,
 		.note = cache.note };
+	return true;
+}
+
+bool learn_keep_rows(const LearnAsk *ask, Hash session, const char **note, Arena *a, Err *err)
+{
+	Err why = { 0 };
+	RowCache cache;
+	Gather g = { .arena = a, .ask = ask, .session = &session, .err = &why };
+	if (!gather_through(&g, &cache)) {
+		*err = why;
+		return false;
+	}
+	*note = cache.note;
 	return true;
 }
 

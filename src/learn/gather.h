@@ -42,6 +42,11 @@ typedef struct LearnAsk {
 } LearnAsk;
 
 bool learn_gather(const LearnAsk *ask, LearnSet *out, Arena *a, Err *err);
+/*
+ * Makes the rows of all schedules that the session ran, and keeps them in ask->rows, so that training need not. *note:
+ * what is wrong with the file; NULL: nothing.
+ */
+bool learn_keep_rows(const LearnAsk *ask, Hash session, const char **note, Arena *a, Err *err);
 /* The hash alone, and how many runs there are, without replaying any. */
 bool learn_hash(const LearnAsk *ask, Hash *data, int64_t *runs, Err *err);
 

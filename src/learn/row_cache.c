@@ -1,7 +1,8 @@
 /*
  * See row_cache.h. The file is a head, the rows as they lie in memory, and a BLAKE2b hash of both. The head names the
  * predictors and the epoch, and so the programs that may read the rows. A change of the estimate changes neither; so
- * some of the rows that are found are made again and compared.
+ * some of the rows that are found are made again and compared. Rows that were asked for last lie first; those behind
+ * ROWS_MOST are forgotten.
  */
 #include "learn/row_cache.h"
 
@@ -11,7 +12,11 @@
 #include <string.h>
 
 #define ROWS_BYTES ((size_t)1 << 31)
-enum { VERSION = 1, DOUBTED = 256 /* rows found for each that is made again */ };
+enum {
+	VERSION = 2,
+	DOUBTED = 256,      /* rows found for each that is made again */
+	ROWS_MOST = 1 << 17 /* that are kept: 45 MB, read in 50 ms */
+};
 
 typedef struct Head {
 	char magic[8];
@@ -36,11 +41,11 @@ static Hash sum_of(const void *bytes, size_t n)
 	return hash_of("dlc/predictor-rows/v1", bytes, n);
 }
 
-static uint64_t short_key(Hash key)
+static uint64_t number_of(Hash key)
 {
-	uint64_t k;
-	memcpy(&k, key.byte, sizeof k);
-	return k;
+	uint64_t half[2];
+	memcpy(half, key.byte, sizeof half);
+	return half[0] ^ (half[1] << 32 | half[1] >> 32);
 }
 
 /* NULL: it can be used; "": it is another program's, which is no damage. */
@@ -89,42 +94,43 @@ void row_cache_open(RowCache *c, Arena *a, const char *path, int epoch)
 			c->note = arena_printf(a, "%s %s: the rows are made again", path, wrong);
 		return;
 	}
-	size_t n = (file.n - sizeof(Head) - sizeof(Hash)) / sizeof(CachedRow);
-	CachedRow *row = arena_copy(a, file.at + sizeof(Head), n * sizeof *row + 1);
-	for (size_t i = 0; i < n; i++)
-		if (is_sound(&row[i]))
-			map_add(&c->index, short_key(row[i].key))->num = (int64_t)i;
-	c->old = row;
-	c->nold = n;
+	c->nold = (file.n - sizeof(Head) - sizeof(Hash)) / sizeof(CachedRow);
+	c->old = (const CachedRow *)(const void *)(file.at + sizeof(Head));
+	c->used = arena_array(a, bool, c->nold + 1);
+	for (size_t i = 0; i < c->nold; i++)
+		map_add(&c->index, number_of(c->old[i].key))->num = (int64_t)i;
 }
 
-Hash row_cache_key(Hash workload, const char *target_text, const char *trace)
+Hash row_cache_task(Hash workload, const char *target_text)
 {
 	HashState s;
-	hash_begin(&s, "dlc/predictor-row/v1");
+	hash_begin(&s, "dlc/predictor-row/v2");
 	hash_add(&s, &workload, sizeof workload);
-	hash_add(&s, target_text, strlen(target_text) + 1);
-	hash_add(&s, trace, strlen(trace));
+	hash_add(&s, target_text, strlen(target_text));
 	return hash_end(&s);
+}
+
+Hash row_cache_key(Hash task, int64_t trace)
+{
+	_Static_assert(sizeof task == 2 * sizeof trace, "half of it is the trace's");
+	memcpy(task.byte + sizeof trace, &trace, sizeof trace);
+	return task;
 }
 
 void row_cache_add(RowCache *c, const CachedRow *row)
 {
-	if (c->path == NULL)
-		return;
-	vec_push(c->arena, &c->now, *row);
-	c->added++;
+	if (c->path != NULL)
+		vec_push(c->arena, &c->added, *row);
 }
 
 const CachedRow *row_cache_find(RowCache *c, Hash key)
 {
-	const MapEntry *e = map_find(&c->index, short_key(key));
-	if (e == NULL || memcmp(&c->old[e->num].key, &key, sizeof key) != 0)
+	const MapEntry *e = map_find(&c->index, number_of(key));
+	if (e == NULL || memcmp(&c->old[e->num].key, &key, sizeof key) != 0 || !is_sound(&c->old[e->num]))
 		return NULL;
-	const CachedRow *row = &c->old[e->num];
-	vec_push(c->arena, &c->now, *row);
+	c->used[e->num] = true;
 	c->found++;
-	return row;
+	return &c->old[e->num];
 }
 
 bool row_cache_doubts(const RowCache *c)
@@ -137,26 +143,40 @@ void row_cache_drop(RowCache *c)
 	c->note = arena_printf(c->arena, "%s is of another program: the rows are made again", c->path);
 	c->index = MAP_OF(c->arena);
 	c->nold = 0;
-	c->now.n = 0;
-	c->found = c->added = 0;
+	c->added.n = 0;
+	c->found = 0;
+}
+
+/* The rows in the order of the file; how many. */
+static size_t order(const RowCache *c, CachedRow *out)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < c->added.n && n < ROWS_MOST; i++)
+		out[n++] = c->added.at[i];
+	for (int used = 1; used >= 0; used--)
+		for (size_t i = 0; i < c->nold && n < ROWS_MOST; i++)
+			if (c->used[i] == (bool)used)
+				out[n++] = c->old[i];
+	return n;
 }
 
 void row_cache_save(RowCache *c)
 {
 	FileOut f;
 	Err why = { 0 };
-	if (c->path == NULL || (c->added == 0 && c->now.n == c->nold))
+	if (c->path == NULL || c->added.n == 0)
 		return;
-	Head h = head_of(c, c->now.n);
+	Arena *a = arena_new();
+	CachedRow *row = arena_array(a, CachedRow, c->added.n + c->nold);
+	size_t n = order(c, row);
+	Head h = head_of(c, n);
 	HashState s;
 	hash_begin(&s, "dlc/predictor-rows/v1");
 	hash_add(&s, &h, sizeof h);
-	if (c->now.n > 0)
-		hash_add(&s, c->now.at, c->now.n * sizeof *c->now.at);
+	hash_add(&s, row, n * sizeof *row);
 	Hash sum = hash_end(&s);
 	bool ok = file_create(&f, c->path, &why);
-	if (ok && !(file_put(&f, &h, sizeof h, &why) &&
-			  (c->now.n == 0 || file_put(&f, c->now.at, c->now.n * sizeof *c->now.at, &why)) &&
+	if (ok && !(file_put(&f, &h, sizeof h, &why) && file_put(&f, row, n * sizeof *row, &why) &&
 			  file_put(&f, &sum, sizeof sum, &why))) {
 		file_abandon(&f);
 		ok = false;
@@ -164,4 +184,5 @@ void row_cache_save(RowCache *c)
 	ok = ok && file_commit(&f, &why);
 	if (!ok)
 		c->note = arena_printf(c->arena, "%s: the predictor rows are not kept: %s", c->path, why.text);
+	arena_free(a);
 }

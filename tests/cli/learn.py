@@ -71,7 +71,8 @@ def shows():
 
 def rows():
     """The only file of remembered predictors."""
-    name, = [f for f in glob.glob(TMP + "/cache/dlc/rows/*.cpu.rows")]
+    name, = glob.glob(TMP + "/cache/dlc/rows/*")
+    assert name.endswith("/cpu.rows")
     return name
 
 def remembers():
@@ -81,6 +82,10 @@ def remembers():
     all = train(DB)["replayed"]
     want = trees()
     assert all >= 64 and train(DB)["replayed"] == 0 and trees() == want
+    # They are those of any database.
+    like = TMP + "/like.sqlite"
+    run("dlc-db", "import", like, "-", input="\n".join(lines(DB)) + "\n")
+    assert train(like)["replayed"] == 0
     path, whole = rows(), open(rows(), "rb").read()
     head, row = 48, (len(whole) - 48 - 16) // all
     assert len(whole) == head + all * row + 16
@@ -93,7 +98,7 @@ def remembers():
     flipped = whole[:500] + bytes([whole[500] ^ 1]) + whole[501:]
     cases = [(whole[:-40], "damaged"), (flipped, "damaged"), (b"", "no predictor"),
         (again(whole[:-16 - row]), "number of rows"), (again(bytes(other)), "another program"),
-        (again(whole[:8] + b"\2" + whole[9:-16]), ""), (again(whole[:16] + b"\77" + whole[17:-16]), "")]
+        (again(whole[:8] + b"\1" + whole[9:-16]), ""), (again(whole[:16] + b"\77" + whole[17:-16]), "")]
     for content, word in cases:
         open(path, "wb").write(content)
         p = run("dlc-db", "train", DB, "--json")
@@ -192,11 +197,15 @@ def is_shipped():
     assert "damaged" in run("dlc-info", env=env).stdout
 
 def tunes():
-    """a tuner ranks by it, and learns"""
+    """a tuner ranks by it, and learns; it keeps the predictors of what it ran, so that training replays nothing"""
     if os.uname().machine != "x86_64":
         return "skipped: this is no x86-64"
-    run("dlc-tune", "mlp", "--tuning-db=" + TMP + "/own.sqlite", "--cost-model=xgboost:" + MODEL, "--trials=12",
-        "--json")
+    own, before = TMP + "/own.sqlite", train(DB)
+    run("dlc-tune", "mlp", "--tuning-db=" + own, "--cost-model=xgboost:" + MODEL, "--trials=12", "--json")
+    both = train(DB, own)
+    assert both["schedules"] > before["schedules"] and both["targets"] == 2 and both["replayed"] == 0, both
+    os.remove(rows())
+    assert train(DB, own)["replayed"] >= both["schedules"]
 
 def main():
     import_records()

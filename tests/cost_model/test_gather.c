@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "db/db.h"
 #include "learn/gather.h"
+#include "learn/row_cache.h"
 #include "schedule/space.h"
 
 #include <stdio.h>
@@ -26,6 +27,7 @@ typedef struct Store {
 	const Task *task[TASKS];
 	int n;
 	VEC(RunRecord) run;
+	RunRecord like; /* what the runs have in common */
 } Store;
 
 static const char *text_of(const Json *o, const char *key)
@@ -77,6 +79,7 @@ static Store *open_store(void)
 		db_put_session(s->db, &session, &run.session, &err) &&
 		file_read(a, arena_printf(a, "%s/tests/cost_model/records.jsonl", getenv("DLC_SOURCE_ROOT")), 1 << 20, &file,
 			&err), "%s: %s", err.place, err.text);
+	s->like = run;
 	for (const char *at = (const char *)file.at, *end = at + file.n; at < end;) {
 		size_t n = (size_t)((const char *)memchr(at, '\n', (size_t)(end - at)) - at);
 		const Json *o = json_parse(a, "records", at, n, &err);
@@ -96,14 +99,40 @@ static Store *open_store(void)
 	return s;
 }
 
-static LearnSet gather(const Store *s, int threads)
+static LearnSet gather_from(const Store *s, Db *db, int threads, const char *rows)
 {
 	LearnSet out;
 	Err err = { 0 };
-	Db *db[] = { s->db };
-	LearnAsk ask = { .set = { db, 1 }, .kind = TARGET_CPU, .epoch = EPOCH, .threads = threads };
+	LearnAsk ask = { .set = { &db, 1 }, .kind = TARGET_CPU, .epoch = EPOCH, .threads = threads, .rows = rows };
 	ck_assert_msg(learn_gather(&ask, &out, s->arena, &err), "%s: %s", err.place, err.text);
 	return out;
+}
+
+static LearnSet gather(const Store *s, int threads)
+{
+	return gather_from(s, s->db, threads, NULL);
+}
+
+static void same_sets(const LearnSet *x, const LearnSet *y)
+{
+	size_t n = (size_t)x->rows.n;
+	ck_assert_int_eq(y->rows.n, x->rows.n);
+	ck_assert_int_eq(y->refused, x->refused);
+	ck_assert_int_eq(y->ntask, x->ntask);
+	ck_assert(memcmp(y->rows.row, x->rows.row, n * PREDICTORS * sizeof *x->rows.row) == 0);
+	ck_assert(memcmp(y->rows.ns, x->rows.ns, n * sizeof *x->rows.ns) == 0);
+	ck_assert(memcmp(y->rows.estimate, x->rows.estimate, n * sizeof *x->rows.estimate) == 0);
+	ck_assert(memcmp(y->rows.weight, x->rows.weight, n * sizeof *x->rows.weight) == 0);
+	ck_assert(memcmp(y->rows.task, x->rows.task, n * sizeof *x->rows.task) == 0);
+	for (int k = 0; k < x->ntask; k++)
+		ck_assert_int_eq(y->task[k].standard, x->task[k].standard);
+}
+
+static void close_store(Store *s)
+{
+	db_close(s->db);
+	ck_assert_int_eq(system(arena_printf(s->arena, "rm -rf %s", s->folder)), 0);
+	arena_free(s->arena);
 }
 
 START_TEST(rows_are_those_of_replays)
@@ -133,9 +162,7 @@ START_TEST(rows_are_those_of_replays)
 		ck_assert_msg(found, "no row is like that of run %zu", i);
 		arena_free(a);
 	}
-	db_close(s->db);
-	ck_assert_int_eq(system(arena_printf(s->arena, "rm -rf %s", s->folder)), 0);
-	arena_free(s->arena);
+	close_store(s);
 }
 END_TEST
 
@@ -146,20 +173,116 @@ START_TEST(threads_change_nothing)
 	LearnSet one = gather(s, 1);
 	for (int i = 0; i < LEN(threads); i++) {
 		LearnSet more = gather(s, threads[i]);
-		size_t n = (size_t)one.rows.n;
-		ck_assert_int_eq(more.rows.n, one.rows.n);
-		ck_assert_int_eq(more.refused, one.refused);
-		ck_assert_int_eq(more.ntask, one.ntask);
-		ck_assert(memcmp(more.rows.row, one.rows.row, n * PREDICTORS * sizeof *one.rows.row) == 0);
-		ck_assert(memcmp(more.rows.ns, one.rows.ns, n * sizeof *one.rows.ns) == 0);
-		ck_assert(memcmp(more.rows.estimate, one.rows.estimate, n * sizeof *one.rows.estimate) == 0);
-		ck_assert(memcmp(more.rows.task, one.rows.task, n * sizeof *one.rows.task) == 0);
-		for (int k = 0; k < one.ntask; k++)
-			ck_assert_int_eq(more.task[k].standard, one.task[k].standard);
+		same_sets(&one, &more);
 	}
-	db_close(s->db);
-	ck_assert_int_eq(system(arena_printf(s->arena, "rm -rf %s", s->folder)), 0);
-	arena_free(s->arena);
+	close_store(s);
+}
+END_TEST
+
+/* What is kept of one session is replayed no more; what another session ran is. Rows are those of replays. */
+START_TEST(rows_of_a_session_are_kept)
+{
+	Store *s = open_store();
+	SessionInfo later = { "test", "all", "n", 2, 1700000001, NULL, 0, 0 };
+	RunRecord run = s->like;
+	const char *rows = arena_printf(s->arena, "%s/cpu.rows", s->folder), *note = "";
+	Err err = { 0 };
+	LearnAsk ask = { .set = { &s->db, 1 }, .kind = TARGET_CPU, .epoch = EPOCH, .threads = 2, .rows = rows };
+	int again = 0, fresh = 0;
+	ck_assert(db_put_session(s->db, &later, &run.session, &err));
+	for (size_t i = 0; i < s->run.n; i += 7) { /* schedules that ran before, and others */
+		run.workload = s->run.at[i].workload;
+		run.trace = again % 2 == 0 ? s->run.at[i].trace : arena_printf(s->arena, "unroll nosuch%d\n", again);
+		run.median_ns = run.min_ns = 1000000 + again;
+		run.seq = again++;
+		fresh += again % 2 == 0;
+		ck_assert_msg(db_put_run(s->db, &run, &err), "%s: %s", err.place, err.text);
+	}
+	LearnSet without = gather(s, 2);
+	int all = (int)(without.rows.n + without.refused);
+	ck_assert_int_eq(without.refused, FLAWED_LINES * s->n + fresh);
+	ck_assert_int_eq(without.replayed, all);
+	ck_assert(learn_keep_rows(&ask, run.session, &note, s->arena, &err) && note == NULL);
+	LearnSet with = gather_from(s, s->db, 2, rows), third = gather_from(s, s->db, 2, rows);
+	ck_assert_int_eq(with.replayed, all - again);
+	ck_assert_int_eq(third.replayed, 0);
+	ck_assert(with.note == NULL && third.note == NULL);
+	same_sets(&without, &with);
+	same_sets(&without, &third);
+	close_store(s);
+}
+END_TEST
+
+static bool put_line(const char *line, size_t n, void *arg)
+{
+	text_add(arg, "%.*s\n", (int)n, line);
+	return true;
+}
+
+/* Runs of another user count half, as do those of other epochs. */
+START_TEST(own_runs_weigh_more)
+{
+	Store *s = open_store();
+	Text lines = { .arena = s->arena };
+	ImportCount count = { 0 };
+	Err err = { 0 };
+	Db *theirs = db_open(arena_printf(s->arena, "%s/y.sqlite", s->folder), DB_WRITE, &err);
+	ck_assert(theirs != NULL && db_export(s->db, put_line, &lines, &err) &&
+		db_import(theirs, "lines", text_str(&lines), lines.n, &count, &err) && count.refused == 0);
+	LearnSet mine = gather(s, 2), hints = gather_from(s, theirs, 2, NULL);
+	ck_assert(mine.rows.n > 0 && hints.rows.n == mine.rows.n);
+	for (int i = 0; i < mine.rows.n; i++)
+		ck_assert(mine.rows.weight[i] == 1 && hints.rows.weight[i] == 0.5);
+	db_close(theirs);
+	close_store(s);
+}
+END_TEST
+
+/* ---- the file ---- */
+
+static CachedRow row_of(int i)
+{
+	CachedRow r = { .key = row_cache_key(row_cache_task((Hash){ { 1 } }, "t"), i), .estimate = 1 + i };
+	r.row[3] = (float)i;
+	return r;
+}
+
+static RowCache opened(const Store *s, const char *path)
+{
+	RowCache c;
+	row_cache_open(&c, s->arena, path, EPOCH);
+	ck_assert_msg(c.note == NULL, "%s", c.note);
+	return c;
+}
+
+/* Rows that no training asks for stay, behind those that were asked for. */
+START_TEST(unused_rows_stay)
+{
+	static const int want[] = { 4, 1, 0, 2, 3 };
+	Store s = { .arena = arena_new() };
+	ck_assert(suite_folder(s.folder, "rows"));
+	const char *path = arena_printf(s.arena, "%s/cpu.rows", s.folder);
+	RowCache c = opened(&s, path);
+	for (int i = 0; i < 4; i++) {
+		CachedRow r = row_of(i);
+		row_cache_add(&c, &r);
+	}
+	row_cache_save(&c);
+	c = opened(&s, path);
+	CachedRow r = row_of(1), more = row_of(4);
+	const CachedRow *found = row_cache_find(&c, r.key);
+	ck_assert(c.nold == 4 && found != NULL && memcmp(found, &r, sizeof r) == 0);
+	ck_assert(row_cache_find(&c, more.key) == NULL);
+	row_cache_add(&c, &more);
+	row_cache_save(&c);
+	c = opened(&s, path);
+	ck_assert_uint_eq(c.nold, LEN(want));
+	for (int i = 0; i < LEN(want); i++) {
+		r = row_of(want[i]);
+		ck_assert_msg(memcmp(&c.old[i], &r, sizeof r) == 0, "row %d", i);
+	}
+	ck_assert_int_eq(system(arena_printf(s.arena, "rm -rf %s", s.folder)), 0);
+	arena_free(s.arena);
 }
 END_TEST
 
@@ -168,5 +291,8 @@ int main(void)
 	TCase *tc = tcase_create("gather");
 	tcase_add_test(tc, rows_are_those_of_replays);
 	tcase_add_test(tc, threads_change_nothing);
+	tcase_add_test(tc, rows_of_a_session_are_kept);
+	tcase_add_test(tc, own_runs_weigh_more);
+	tcase_add_test(tc, unused_rows_stay);
 	return run_suite("gather", tc);
 }
