@@ -1,7 +1,7 @@
 /*
  * merge: two iterators of a block become one, as rows and columns of an image become pixels. A work buffer that the
- * block makes, which has a dimension of each, gets one of both, since nobody else sees its shape. Other buffers keep
- * their shapes: their indices are quotients and remainders.
+ * block makes, which has a dimension of each, gets one of both, since nobody else sees its shape; a layout that it has
+ * ends. Other buffers keep their shapes: their indices are quotients and remainders.
  */
 #include "schedule/producer.h"
 
@@ -187,8 +187,8 @@ bool prim_merge(Sched *s, const Step *st)
 			m.da = p.iter_of[k] == m.a ? k : m.da;
 			m.db = p.iter_of[k] == m.b ? k : m.db;
 		}
-		if (m.da < 0 || m.db < 0 || p.buf->map.n > 0)
-			return sched_refuse_for(s, "merge", name, "%s has a layout already, or no dimension of each", p.buf->name);
+		if (m.da < 0 || m.db < 0)
+			return sched_refuse_for(s, "merge", name, "%s has no dimension of each", p.buf->name);
 	}
 	const char *var = sched_name(s, st, 0, "%s_%s", m.outer->loop.var, m.inner->loop.var);
 	const char *iter = ir_name(s->ir, arena_printf(ir_arena(s->ir), "v%s", var));
