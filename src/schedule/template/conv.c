@@ -51,6 +51,16 @@ static const Value *image_of(const Dag *d, const OpCall *c)
 	return x;
 }
 
+/* It has several taps. */
+static bool is_window(const Tiled *t)
+{
+	int c = channel_loop(t);
+	bool several = false;
+	for (int k = 0; k < t->nreduce; k++)
+		several |= k != c && t->reduce[k].extent > 1;
+	return several;
+}
+
 /* The first loop of the reduction, over parts or blocks of its channels; the loop that is left in it. */
 static const char *cut_channels(Sketch *s, Tile *tile, const char *loop, int64_t length, int *n)
 {
@@ -61,12 +71,14 @@ static const char *cut_channels(Sketch *s, Tile *tile, const char *loop, int64_t
 
 /*
  * [c.o] kh kw c.i: channels innermost, so that a tap of the window is a loop of its own and the taps
- * of a row that lie in the padding are decided where the row's tile is known. In parts the one tap there is is last.
+ * of a row that lie in the padding are decided where the row's tile is known. In parts the one tap of a 1x1 convolution
+ * is last.
  */
 static void order_reduction(Sketch *s, const Tiled *t, Tile *tile, int64_t part, int64_t block, int64_t unroll)
 {
 	int c = channel_loop(t), n = 0;
 	const char *inner = NULL, *innermost = NULL;
+	bool last = part > 0 && !is_window(t);
 	if (c >= 0) {
 		int64_t extent = t->reduce[c].extent;
 		inner = t->reduce[c].name;
@@ -86,7 +98,7 @@ static void order_reduction(Sketch *s, const Tiled *t, Tile *tile, int64_t part,
 			text_add(&tile->unrolls, "unroll %s\n", inner);
 		}
 	}
-	for (int k = 0; k < t->nreduce && part == 0; k++)
+	for (int k = 0; k < t->nreduce && !last; k++)
 		if (k != c)
 			tile->reduce[n++] = t->reduce[k].name;
 	if (inner != NULL)
@@ -95,7 +107,7 @@ static void order_reduction(Sketch *s, const Tiled *t, Tile *tile, int64_t part,
 		tile->reduce[n++] = innermost;
 		text_add(&tile->unrolls, "unroll %s\n", innermost);
 	}
-	for (int k = 0; k < t->nreduce && part > 0; k++)
+	for (int k = 0; k < t->nreduce && last; k++)
 		if (k != c)
 			tile->reduce[n++] = t->reduce[k].name;
 	tile->nreduce = n;
@@ -188,10 +200,33 @@ static Stay guess_order_before(const Sketch *s, const OpCall *c)
 	return pixels > TMPL_FEW_PIXELS || passes ? STAY_PIXELS : STAY_WEIGHTS;
 }
 
+/*
+ * While weights of a tile stay, all rows pass; or those of a band, which the second cache keeps for the next tile of
+ * channels. Bands are equally high. By default there is one.
+ */
+static void choose_band(Sketch *s, const Tiled *t, Tile *tile, Stay stay)
+{
+	int64_t option[KNOB_OPTIONS], rows = t->n == 4 ? t->out[TILE_ROWS].extent : 1;
+	int n = 1;
+	option[0] = rows;
+	for (int64_t band = 2; band < rows && n < KNOB_OPTIONS; band++)
+		if (rows % band == 0)
+			option[n++] = band;
+	bool several = t->out[tile->vector].extent > tile->lanes * tile->vectors && tile->group == 0;
+	if (stay != STAY_WEIGHTS || !several || channel_loop(t) < 0 || t->nbefore > 0 || target_has_blocks(s->target))
+		return;
+	int64_t band = sketch_number(s, tile_name(s, tile, "band"), option, n, 0);
+	if (band == rows)
+		return;
+	tile->band = band;
+	memmove(tile->outer + 2, tile->outer + 1, sizeof *tile->outer * (size_t)(t->n - 1));
+	tile->outer[1] = TILE_ROWS; /* n h.o o h.i w */
+}
+
 /* Orders that differ: an axis that the tile covers has no loop to be put anywhere. `guess` is the first one. */
 static void choose_order(Sketch *s, const Tiled *t, Tile *tile, Stay guess)
 {
-	int axis[STAY_COUNT][TILE_AXES], n[STAY_COUNT], count = 0, first = 0;
+	int axis[STAY_COUNT][TILE_AXES + 1], n[STAY_COUNT], count = 0, first = 0;
 	Stay stay[STAY_COUNT];
 	const char *name[STAY_COUNT];
 	for (int k = 0; k < STAY_COUNT; k++) {
@@ -206,7 +241,9 @@ static void choose_order(Sketch *s, const Tiled *t, Tile *tile, Stay guess)
 			name[count++] = stay_name[k];
 		}
 	}
-	order_outer(t, tile, stay[sketch_word(s, "order", name, count, first)]);
+	Stay picked = stay[sketch_word(s, "order", name, count, first)];
+	order_outer(t, tile, picked);
+	choose_band(s, t, tile, picked);
 	if (s->target->threads > 1)
 		sketch_opens(s); /* loops that threads may share */
 }
@@ -399,7 +436,7 @@ void conv_reduction(Sketch *s, const OpCall *c, const Tiled *t, Tile *tile, int6
 	int64_t outputs = joined ? tile->group : tile->lanes;
 	tile->layout = block > 1 ? arena_printf(s->arena, "OI%s%lldi%lldo", window, (long long)block, (long long)outputs)
 		: arena_printf(s->arena, "O%sI%lldo", window, (long long)outputs);
-	if (part > 0)
+	if (part > 0 && !is_window(t))
 		tile->layout = arena_printf(s->arena, "IO%s%lldi%lldo", window, (long long)part, (long long)outputs);
 	if (t->dot != NULL)
 		tile->layout = arena_printf(s->arena, "%s%di", tile->layout, DOT_STEPS);
@@ -429,9 +466,9 @@ static int likely_part(const Sketch *s, const Tiled *t, const Tile *tile, const 
 }
 
 /*
- * Channels of a part of a 1x1 convolution, or 0: it has none. Asked where pixels read what no cache holds for them:
- * each tile of pixels a panel of weights longer than the first cache, each panel an image that leaves it no room in the
- * second one.
+ * Channels of a part, or 0: there is none. Asked where pixels read what no cache holds for them: each tile of pixels a
+ * panel of weights longer than the first cache, each panel an image that leaves it no room in the second one. Windows
+ * have no parts by default.
  */
 static int64_t choose_depth(Sketch *s, const OpCall *c, const Tiled *t, const Tile *tile)
 {
@@ -439,30 +476,48 @@ static int64_t choose_depth(Sketch *s, const OpCall *c, const Tiled *t, const Ti
 	const Value *x = image_of(d, c), *w = &d->value.at[c->in[1]], *y = &d->value.at[c->out[0]];
 	int k = channel_loop(t);
 	int64_t filters = t->axis[1].extent, width = tile->lanes * tile->vectors, option[KNOB_OPTIONS];
-	bool one = op_int(c, "groups") == 1 && t->nbefore == 0 && t->dot == NULL && pixels_of(w) == 1 && !t->selects;
+	int64_t taps = pixels_of(w), block = conv_channel_block(x);
+	bool one = op_int(c, "groups") == 1 && t->nbefore == 0 && t->dot == NULL;
 	if (k < 0 || !one || target_has_blocks(s->target) || tiled_contiguous(t) != 1 || filters % tile->lanes != 0 ||
 		filters <= width || y->shape.dim[0] * pixels_of(y) <= tile->pixels)
 		return 0;
 	int64_t channels = t->reduce[k].extent, image = dtype_bytes(x->type, channels * pixels_of(x));
-	if (dtype_bytes(w->type, channels * width) <= target_cache(s->target, 1) &&
+	if (dtype_bytes(w->type, channels * taps * width) <= target_cache(s->target, 1) &&
 		image * 2 <= target_cache(s->target, 2))
 		return 0;
-	int n = parts_lengths(channels, conv_channel_block(x), TMPL_PART, option);
-	int64_t part = sketch_number(s, "depth", option, n, likely_part(s, t, tile, option, n));
+	int n = parts_lengths(channels, block, taps > 1 ? ceil_div(TMPL_PART, taps) : TMPL_PART, option);
+	int64_t part = sketch_number(s, "depth", option, n, taps > 1 ? 0 : likely_part(s, t, tile, option, n));
 	sketch_opens(s);
 	return part < channels ? part : 0;
 }
 
-static void direct(Sketch *s, const OpCall *c, const Tiled *t, int64_t lanes)
+/*
+ * Whether tiles go from one row of pixels to the next: of 1x1 convolutions without padding or a prologue, in rows that
+ * leave a tile short.
+ */
+static bool choose_across(Sketch *s, const OpCall *c, const Tiled *t, int64_t lanes)
+{
+	const Value *w = &s->task->dag->value.at[c->in[1]];
+	return t->n == 4 && pixels_of(w) == 1 && op_int(c, "groups") == 1 && !t->selects && t->nbefore == 0 &&
+		t->dot == NULL && !target_has_blocks(s->target) && t->axis[1].extent % lanes == 0 && t->axis[2].extent > 1 &&
+		t->axis[3].extent > 1 && t->axis[3].extent <= TMPL_ACROSS && sketch_flag(s, "across", false);
+}
+
+static void direct(Sketch *s, const OpCall *c, const Tiled *image, int64_t lanes)
 {
 	const Dag *d = s->task->dag;
 	const Value *w = &d->value.at[c->in[1]], *y = &d->value.at[c->out[0]];
+	Tiled merged = *image;
+	const Tiled *t = &merged;
 	sketch_group(s);
+	if (choose_across(s, c, image, lanes))
+		tiled_merge(s, &merged);
+	sketch_opens(s);
 	Tile tile = conv_tile(s, c, t, lanes, NULL);
 	int64_t part = choose_depth(s, c, t, &tile);
 	if (part == 0) {
 		sketch_group(s);
-		choose_order(s, t, &tile, t->nbefore > 0 ? guess_order_before(s, c) : guess_order(s, c, t, &tile));
+		choose_order(s, t, &tile, t->nbefore > 0 ? guess_order_before(s, c) : guess_order(s, c, image, &tile));
 		tile.last = has_last(t, &tile);
 		tile_shares(s, t, &tile);
 		sketch_group_end(s);

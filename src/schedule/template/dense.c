@@ -134,7 +134,7 @@ static int64_t choose_depth(Sketch *s, const Tiled *t, Tile *tile)
 {
 	int64_t depth = t->reduce[0].extent, rows = 1, option[KNOB_OPTIONS], cache = target_cache(s->target, 2);
 	const char *name = t->reduce[0].name;
-	int first = 0, axis[TILE_AXES];
+	int first = 0, axis[TILE_AXES + 1];
 	bool loops = tile_outer(t, tile, axis) > 1 && t->out[tile->vector].extent > tile->lanes * tile->vectors &&
 	             t->out[tile->pixel].extent > tile->pixels && !target_has_blocks(s->target);
 	for (int k = 0; k + 1 < t->n; k++)

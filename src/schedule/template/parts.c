@@ -87,6 +87,7 @@ void parts_steps(Sketch *s, const Tiled *t, const Tile *tile, bool image)
 	for (int k = 0; k < t->nmiddle; k++)
 		sketch_step(s, "inline %s", t->middle[k]);
 	sketch_step(s, "pack %s %s", tile->pack, tile->layout);
+	tiled_merge_steps(s, t, !t->bare);
 	if (image)
 		block_sums(s, t, tile);
 	if (t->selects)

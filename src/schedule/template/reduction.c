@@ -1,9 +1,9 @@
 /*
- * The naive loops of a reduction and of the elementwise nests that follow it -> a Tiled (tile.h), which templates cut.
- * Which call of a Task is read, and along which axis elements lie side by side. What has another form is not read: such
- * nests get the generated space.
+ * The naive loops of a reduction and of the elementwise nests that follow it -> a Tiled (reduction.h), which templates
+ * cut. Which call of a Task is read, and along which axis elements lie side by side. What has another form is not read:
+ * such nests get the generated space.
  */
-#include "schedule/template/tile.h"
+#include "schedule/template/reduction.h"
 
 #include "ir/walk.h"
 #include "op/op.h"
@@ -225,5 +225,23 @@ int tile_side(const Buf *b)
 
 int tiled_contiguous(const Tiled *t)
 {
-	return t->result->rank == t->n ? tile_side(t->result) : -1;
+	return t->result->rank == t->n + (t->nmerge > 0) ? tile_side(t->result) : -1;
+}
+
+void tiled_merge(const Sketch *s, Tiled *t)
+{
+	TileAxis *of[] = { t->axis, t->out };
+	const char *block[] = { t->block, t->bare ? arena_printf(s->arena, "%s.write", t->block) : t->last };
+	for (int k = 0; k < 2; k++) {
+		TileAxis *h = &of[k][TILE_ROWS], *w = h + 1;
+		t->merge[t->nmerge++] = (TileMerge){ block[k], h->name, w->name };
+		*h = (TileAxis){ arena_printf(s->arena, "%s_%s", h->name, w->name), h->extent * w->extent };
+	}
+	t->n--;
+}
+
+void tiled_merge_steps(Sketch *s, const Tiled *t, bool stored)
+{
+	for (int k = 0; k < t->nmerge - !stored; k++)
+		sketch_step(s, "merge %s %s %s", t->merge[k].block, t->merge[k].rows, t->merge[k].columns);
 }

@@ -82,10 +82,16 @@ static void paste(Sketch *s, const Text *steps)
 	text_add(&s->steps, "%s", text_str(&copy));
 }
 
+/* The entries of tile->outer. */
+static int count_outer(const Tiled *t, const Tile *tile)
+{
+	return t->n + (tile->band > 0);
+}
+
 int tile_outer(const Tiled *t, const Tile *tile, int *axis)
 {
 	int n = 0;
-	for (int k = 0; k < t->n; k++) {
+	for (int k = 0; k < count_outer(t, tile); k++) {
 		int x = tile->outer[k];
 		int64_t extent = t->out[x].extent;
 		if ((x == tile->vector && tile->group == 0 && extent <= tile->lanes * tile->vectors) ||
@@ -99,7 +105,7 @@ int tile_outer(const Tiled *t, const Tile *tile, int *axis)
 /* The loops around the tile, outermost first. */
 typedef struct Outer {
 	int n;
-	TileAxis loop[TILE_AXES + 1];
+	TileAxis loop[TILE_AXES + 2];
 } Outer;
 
 static void add_outer(Outer *o, const char *name, int64_t extent)
@@ -108,10 +114,12 @@ static void add_outer(Outer *o, const char *name, int64_t extent)
 		o->loop[o->n++] = (TileAxis){ name, extent };
 }
 
-static Outer outer_loops(const Tiled *t, const Tile *tile, const char *groups, const Cut *vec, const Cut *pix)
+static Outer outer_loops(
+	Sketch *s, const Tiled *t, const Tile *tile, const char *groups, const Cut *vec, const Cut *pix)
 {
 	Outer o = { 0 };
-	for (int k = 0; k < t->n; k++) {
+	bool in_band = false;
+	for (int k = 0; k < count_outer(t, tile); k++) {
 		int x = tile->outer[k];
 		int64_t extent = t->out[x].extent, part = tile->lanes * tile->vectors;
 		if (x == tile->vector || (tile->rows && x == TILE_ROWS)) {
@@ -124,7 +132,10 @@ static Outer outer_loops(const Tiled *t, const Tile *tile, const char *groups, c
 			add_outer(&o, vec->outer, ceil_div(extent, part));
 		else if (x == tile->pixel)
 			add_outer(&o, pix->outer, ceil_div(extent, tile->pixels));
-		else
+		else if (x == TILE_ROWS && tile->band > 0) {
+			add_outer(&o, child(s, t->out[x].name, in_band ? "i" : "o"), in_band ? tile->band : extent / tile->band);
+			in_band = true;
+		} else
 			add_outer(&o, t->out[x].name, extent);
 	}
 	return o;
@@ -343,6 +354,7 @@ static void begin_steps(Sketch *s, const Tiled *t, const Tile *tile)
 		sketch_step(s, "cache_write %s", t->block);
 	if (tile->pack != NULL)
 		sketch_step(s, "pack %s %s", tile->pack, tile->layout);
+	tiled_merge_steps(s, t, true);
 }
 
 /* The loops of a tile that is cut. */
@@ -369,14 +381,16 @@ static Pieces cut_steps(Sketch *s, const Tiled *t, const Tile *tile)
 	if (tile->pixel >= 0) {
 		const TileAxis *x = &t->out[tile->pixel];
 		p.pix.lanes = x->name;
-		int axis[TILE_AXES];
+		int axis[TILE_AXES + 1];
 		/* Sums are made in a loop: where one tile is all there is, in one of a single iteration. */
 		if (tile->pixels < x->extent || tile_outer(t, tile, axis) == 0) {
 			sketch_step(s, "split %s %lld", x->name, (long long)tile->pixels);
 			p.pix = (Cut){ .outer = child(s, x->name, "o"), .lanes = child(s, x->name, "i") };
 		}
 	}
-	p.outer = outer_loops(t, tile, p.groups, &p.vec, &p.pix);
+	if (tile->band > 0)
+		sketch_step(s, "split %s %lld", t->out[TILE_ROWS].name, (long long)tile->band);
+	p.outer = outer_loops(s, t, tile, p.groups, &p.vec, &p.pix);
 	if (p.outer.n == 0 && tile->pixel >= 0) { /* one tile is all there is: a loop of one turn keeps its sums */
 		sketch_step(s, "split %s %lld", p.pix.lanes, (long long)t->out[tile->pixel].extent);
 		add_outer(&p.outer, child(s, p.pix.lanes, "o"), 1);
@@ -482,7 +496,7 @@ void tile_shares(Sketch *s, const Tiled *t, Tile *tile)
 	p.vec.outer = p.v.extent > part ? "lanes" : NULL;
 	p.pix.outer = tile->pixel >= 0 && t->out[tile->pixel].extent > tile->pixels ? "pixels" : NULL;
 	p.tail = p.v.extent % part != 0 && !overlaps;
-	p.outer = outer_loops(t, tile, p.groups, &p.vec, &p.pix);
+	p.outer = outer_loops(s, t, tile, p.groups, &p.vec, &p.pix);
 	int n = may_share(t, tile, &p, overlaps, &from);
 	for (int k = 0; k < n; k++)
 		option[k] = k + 1;

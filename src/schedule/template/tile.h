@@ -1,6 +1,6 @@
 /*
- * Register tiles: what the templates of reductions share. A Tiled is a reduction of a naive set and the elementwise
- * blocks that follow; a Tile says how it is cut; tile_steps writes the trace:
+ * Register tiles: what the templates of reductions share. A Tile says how a reduction (reduction.h) is cut; tile_steps
+ * writes the trace:
  *
  *	for outer.. { for reduce.. { for pixel unrolled { for vectors unrolled { for lane vector { reduction }}}}
  *	              for pixel unrolled { for vectors unrolled { for lane vector { epilogue }}}}
@@ -10,45 +10,7 @@
 #ifndef SCHEDULE_TEMPLATE_TILE_H
 #define SCHEDULE_TEMPLATE_TILE_H
 
-#include "schedule/sketch.h"
-#include "schedule/template/numbers.h"
-
-enum { TILE_AXES = 8, TILE_BLOCKS = 32, TILE_ROWS = 2 /* the axis of an image's rows */ };
-
-typedef struct TileAxis {
-	const char *name; /* of its loop */
-	int64_t extent;
-} TileAxis;
-
-typedef struct Tiled {
-	const char *block; /* the reduction */
-	const char *last;  /* the block that stores the result; NULL: the reduction does */
-	const Buf *result; /* what is stored */
-	const char *sums;  /* the buffer that the reduction makes, by cache_write where it is bare */
-	DType sum;         /* of the reduction's sums */
-	bool ends;         /* no nest stands behind these in the Fn */
-	int n, nreduce;
-	TileAxis axis[TILE_AXES];   /* spatial loops of the reduction, as compute_at names them */
-	TileAxis reduce[TILE_AXES]; /* its reduce loops */
-	bool selects;               /* taps in the padding are 0: `skip` applies */
-	int nmiddle;
-	const char *middle[TILE_BLOCKS]; /* elementwise blocks that are inlined */
-	TileAxis out[TILE_AXES]; /* loops of the nest that stores the result, axis by axis */
-	bool bare;               /* the reduction itself stores it: out are the loops of cache_write */
-	int nbefore;
-	const char *before[TILE_BLOCKS]; /* the prologue: elementwise blocks whose last result the reduction alone reads */
-	const Buf *made;                 /* that result */
-	int nmade;
-	TileAxis make[TILE_AXES]; /* loops of the nest that makes it */
-	const char *dot, *four; /* dot.h: the instruction of the lanes, and the reduce loop of its four steps; NULL: none */
-	int64_t copied; /* channels side by side in a copy of the image that it reads; 0: none */
-} Tiled;
-
-/* Reads the reduction that computes the call's result, anywhere in the set, and its elementwise nests. False: none. */
-bool tiled_read(const Sketch *s, const OpCall *call, Tiled *out);
-bool tiled_read_nest(const Sketch *s, const Stmt *nest, Tiled *out); /* the same of a statement of the Fn's body */
-/* The call of the Task that has most to compute, of convolutions and products; else of reductions; NULL: none. */
-const OpCall *tile_anchor(const Dag *d);
+#include "schedule/template/reduction.h"
 
 /* The packed weights to prefetch: none; those `far` iterations of loop `stream` on; those of the next tile of lanes. */
 typedef enum { AHEAD_NONE, AHEAD_STREAM, AHEAD_TILE } Ahead;
@@ -65,7 +27,8 @@ typedef struct Tile {
 	bool whole, half;    /* tiles take a divisor of all vectors; the default one's sums take half of the registers */
 	int pixel;           /* the axis of pixels; -1: none */
 	int64_t pixels, around; /* of a tile; places of all other axes, each of which has such tiles */
-	int outer[TILE_AXES]; /* all axes, outermost first; the pixel and vector axes with what is left of them */
+	int outer[TILE_AXES + 1]; /* all axes, outermost first; the pixel and vector axes with what is left of them */
+	int64_t band; /* rows of a band: TILE_ROWS stands twice in `outer`, for bands and for a band's rows; 0: no bands */
 	bool rows; /* the loop of groups is around that of rows, in which a ring keeps what the tile reads */
 	const char *pack, *layout; /* a constant that is packed, and how; NULL: none */
 	const char *copy; /* a tensor of which each tile of lanes has its part copied, lying as `layout` says; NULL: none */
@@ -86,8 +49,6 @@ typedef struct Tile {
 
 Tile tile_new(Sketch *s, const Tiled *t); /* axes in order, reduce loops as they are */
 void tile_steps(Sketch *s, const Tiled *t, const Tile *tile); /* of the tile, and of all other nests */
-int tile_side(const Buf *b); /* the dimension along which elements lie side by side; -1: it has one element */
-int tiled_contiguous(const Tiled *t); /* the axis along which elements of the result lie side by side; -1: none */
 /* Lanes of a vector of sums along an axis: a full register, or a part that wastes less of it. */
 int64_t tile_lanes(const Sketch *s, const Tiled *t, int64_t extent);
 /*
@@ -114,7 +75,8 @@ bool tile_algorithm(Sketch *s, const Tiled *t, const char *own);
 void tile_shares(Sketch *s, const Tiled *t, Tile *tile); /* asks for "share": Tile.shares */
 /* Asks for "ahead": which packed weights to prefetch, a tile in so many turns of the outermost reduce loop. */
 void tile_ahead(Sketch *s, const Tiled *t, Tile *tile, int64_t turns, Ahead guess);
-int tile_outer(const Tiled *t, const Tile *tile, int *axis); /* axes with a loop around it, outermost first; how many */
+/* Axes with a loop around it, outermost first, TILE_AXES + 1 at most; how many. */
+int tile_outer(const Tiled *t, const Tile *tile, int *axis);
 /* Nests that t does not read are scheduled as the generated space does; t NULL: all. */
 bool sketch_loops_but(Sketch *s, const Tiled *t);
 #endif

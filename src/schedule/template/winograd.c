@@ -30,6 +30,7 @@ typedef struct Knobs {
 	bool edges;              /* the first and last tiles of a row are code of their own */
 	bool ahead;              /* the next weights are requested while these are used */
 	bool tiles_stay;         /* while weights pass */
+	bool inside;             /* the transformations go from channel to channel of a tile, not from tile to tile */
 } Knobs;
 
 bool winograd_find(const Task *task, const Target *target, int64_t m, WinoConv *out)
@@ -192,6 +193,7 @@ static Knobs ask_knobs(Sketch *s, const WinoConv *v, int64_t m, int64_t th, int6
 	k.unroll = choose_unroll(s, v->channels, k.vectors * k.pixels);
 	k.edges = tw >= TMPL_WINO_EDGES && sketch_flag(s, "wino.edges", false);
 	k.ahead = sketch_flag(s, "wino.ahead", true);
+	k.inside = v->channels > v->lanes && !target_has_blocks(s->target) && sketch_flag(s, "wino.inside", false);
 	return k;
 }
 
@@ -206,12 +208,14 @@ static const char *split_lanes(Sketch *s, const char *loop, int64_t channels, in
 	return arena_printf(s->arena, "%s.i", loop);
 }
 
-/* Vectors of channels outside, tiles inside: row after row of one block of channels. */
+/* Vectors of channels outside, tiles inside: row after row of one block of channels; or tiles outside. */
 static void transform_nest(
-	Sketch *s, const char *c, int64_t channels, int64_t lanes, const char *rows, const char *cols)
+	Sketch *s, const char *c, int64_t channels, int64_t lanes, const char *rows, const char *cols, bool inside)
 {
 	const char *vector = split_lanes(s, c, channels, lanes);
-	if (vector != c)
+	if (vector != c && inside)
+		sketch_step(s, "reorder %s%s%s %s.o %s", rows, *rows != 0 ? " " : "", cols, c, vector);
+	else if (vector != c)
 		sketch_step(s, "reorder %s.o %s%s%s %s", c, rows, *rows != 0 ? " " : "", cols, vector);
 	sketch_step(s, "vectorize %s", vector);
 }
@@ -296,11 +300,11 @@ static void bind_nests(Sketch *s, const WinoConv *v, const char *at, int64_t blo
 }
 
 /* Threads share each nest: channels and rows of tiles in the transformations, elements of a tile in the product. */
-static void share_nests(Sketch *s, const WinoConv *v, int64_t m, int64_t th)
+static void share_nests(Sketch *s, const WinoConv *v, int64_t m, int64_t th, bool inside)
 {
 	TileAxis in[] = { { "v.c.o", ceil_div(v->channels, v->lanes) }, { "v.th", th } };
 	TileAxis out[] = { { "y.o.o", ceil_div(v->filters, v->lanes) }, { "y.th", th } };
-	int skip_in = v->channels <= v->lanes, skip_out = v->filters <= v->lanes;
+	int skip_in = inside || v->channels <= v->lanes, skip_out = inside || v->filters <= v->lanes;
 	share_some(s, in + skip_in, 2 - skip_in);
 	share_some(s, (TileAxis[]){ { "m.i", m + 2 }, { "m.j", m + 2 } }, 2);
 	share_some(s, out + skip_out, 2 - skip_out);
@@ -337,19 +341,19 @@ static void steps(Sketch *s, const Tiled *t, int64_t m)
 		sketch_step(s, "compute_at wino.v %s", at);
 	}
 	winograd_weights(s, &v);
-	transform_nest(s, "v.c", v.channels, v.lanes, "v.th", "v.tw");
+	transform_nest(s, "v.c", v.channels, v.lanes, "v.th", "v.tw", k.inside);
 	if (k.edges) {
 		sketch_step(s, "cut v.tw 1");
 		sketch_step(s, "cut v.tw.2 %lld", (long long)(tw - 2));
 	}
 	product_nest(s, &v, k, rows * tw);
-	transform_nest(s, "y.o", v.filters, v.lanes, !blocks ? "y.th" : rows > 1 ? "y.th.i" : "", "y.tw");
+	transform_nest(s, "y.o", v.filters, v.lanes, !blocks ? "y.th" : rows > 1 ? "y.th.i" : "", "y.tw", k.inside);
 	if (target_has_blocks(s->target)) {
 		bind_nests(s, &v, at, th / rows, th, m);
 	} else if (s->target->threads > 1 && blocks) {
 		sketch_step(s, "parallel %s", at);
 	} else if (s->target->threads > 1) {
-		share_nests(s, &v, m, th);
+		share_nests(s, &v, m, th, k.inside);
 	}
 	sketch_loops_but(s, t);
 }
