@@ -13,8 +13,9 @@
  *
  * OUT is continued where it is there and of the same Task, epoch and machine. A run measures for at most --seconds,
  * so that a machine can be used for something else between runs; with 0 it lists the configs. Exit code 0 says that
- * all is recorded, 3 that configs are left. Once all have a time, the default and those within --again of the best
- * (default 0.2) are measured again twice: the median of the three counts, and their scatter is the file's noise.
+ * all is recorded, 3 that configs are left. Once all have a time, the default and those that were once within
+ * --again of the best (default 0.2) are measured again, until they have three times: the median counts, and their
+ * scatter is the file's noise.
  *
  * A machine is now faster and now slower: other guests of its host come and go. So the default is measured CONTROLS
  * times first, and again behind each BLOCK of configs. A block counts if the default took its median time, within
@@ -372,9 +373,13 @@ static bool unknown(const Recorder *r, const RecordedRun *x, int64_t best)
 	return x->status == RUN_CANCELLED;
 }
 
+/* By its fastest time: of two, the slower one may be an outlier. */
 static bool among_best(const Recorder *r, const RecordedRun *x, int64_t best)
 {
-	return x->status == RUN_OK && x->times < AGAIN && (double)x->median_ns < (double)best * (1 + r->again);
+	int64_t fastest = INT64_MAX;
+	for (int i = 0; i < x->times; i++)
+		fastest = x->ns[i] < fastest ? x->ns[i] : fastest;
+	return x->status == RUN_OK && x->times < AGAIN && (double)fastest < (double)best * (1 + r->again);
 }
 
 static int64_t best_of(const Recorder *r)

@@ -5,6 +5,7 @@
 
 A recording of another target or with other threads is not continued, and configs/targets has targets to record for.
 """
+import hashlib
 import json
 import pathlib
 import subprocess
@@ -51,6 +52,23 @@ def record(folder, name, *options):
     return command, out, head
 
 
+def outlier(command, out, head):
+    """Of a config that was once among the best, the third time decides, however slow the second one was."""
+    lines = out.read_text().split("\n")[:-2]
+    trace = [line.split("\t")[-1] for line in lines[1:]]
+    at = next(i for i, line in enumerate(lines[1:]) if line.split("\t")[1] == "ok" and trace.count(trace[i]) == 1
+        and i != head["first"])
+    times = [row[2] for row in rows(out)[1] if row[2]]
+    best = min(sorted(int(t) for t in text.split(","))[text.count(",") // 2] for text in times)
+    column = lines[at + 1].split("\t")
+    lines[at + 1] = "\t".join(column[:2] + ["%d,%d" % (best, 3 * best)] + column[3:])
+    text = "\n".join(lines) + "\n"
+    digest = hashlib.blake2b(b"dlc/recorded-space/v2\0" + text.encode(), digest_size=16).hexdigest()
+    out.write_text(text + "hash %s\n" % digest)
+    code, said = run(*command, "--seconds=60", "--steady=0")
+    expect(code == 0 and rows(out)[1][at][2].count(",") == 2, "two times are not the end of a fast config", said)
+
+
 def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
@@ -60,6 +78,7 @@ def main():
         expect(code == 1 and "is of another Task, target, epoch or machine" in said, "other threads are refused", said)
         code, said = run(BUILD / "tests/tuner/bench_search", "--model=analytic", "--seeds=1", out)
         expect(code == 0 and "| rank | analytic |" in said, "searches run on it", said)
+        outlier(command, out, head)
         head = record(folder, "two", "--threads=2")[2]
         expect(head["threads"] == 2, "the recording says its threads", head)
         if "device    opencl:" in run(BUILD / "dlc", "info")[1]:
