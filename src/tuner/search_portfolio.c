@@ -106,15 +106,28 @@ static void grow(Portfolio *s)
 
 /* ---- sources ---- */
 
-/* The best estimate that lies at least two knobs from what is under way. */
+/* Whether a schedule that was asked has the same estimate. */
+static bool is_alike(const Portfolio *s, uint32_t i)
+{
+	double est = pool_estimate(&s->pool, i);
+	bool alike = false;
+	for (size_t m = 0; m < s->pool.asked.n && !alike; m++)
+		alike = fabs(pool_estimate(&s->pool, s->pool.asked.at[m]) - est) < TUNE_ALIKE * est;
+	return alike;
+}
+
+/*
+ * The best estimate that is another one than those of all that was asked, and that lies at least two knobs from what
+ * is under way; where there is none, any so far away, and then any. The estimate cannot order what it takes for equal.
+ */
 static bool by_estimate(Portfolio *s, uint32_t *i)
 {
-	for (int apart = 2; apart >= 1; apart--)
+	for (int strict = 2; strict >= 0; strict--)
 		for (size_t k = 0; k < s->known.n; k++) {
 			uint32_t x = s->known.at[k];
-			bool near = !pool_open(&s->pool, x);
+			bool near = !pool_open(&s->pool, x) || (strict == 2 && is_alike(s, x));
 			for (size_t m = s->pool.asked.n; m-- > 0 && !near && s->pool.asked.n - m <= TUNE_IN_FLIGHT;)
-				near = pool_distance(&s->pool, x, s->pool.asked.at[m]) < apart;
+				near = pool_distance(&s->pool, x, s->pool.asked.at[m]) < (strict > 0 ? 2 : 1);
 			if (!near) {
 				*i = x;
 				return true;
