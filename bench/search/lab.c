@@ -2,7 +2,7 @@
  * The lab: searches on recorded spaces, without a machine.
  *
  *     bench_search [--search=NAME,...] [--seeds=5] [--preset=normal] [--most=300] [--model=none,analytic,cold,warm]
- *                  [--first=default|drawn] [--tasks] FILE.space...
+ *                  [--first=default|drawn] [--tasks] [--runs] FILE.space...
  *
  * Each search runs with each seed on each file, as dlc-tune would run it: TUNE_IN_FLIGHT candidates are asked before
  * the first is told. Printed are the trials until a schedule within 5 % and 2 % of the best recorded one was told, in
@@ -10,7 +10,8 @@
  * (estimates, builds and screenings, one after another); and how far from the best the runs ended (geometric mean). A
  * schedule that was told already is no trial. The last columns: which part of the time FORETOLD more trials were
  * expected to save after the first FORETOLD (tuner/expect.h), and which they saved, in the mean. --tasks prints the
- * medians of each file. --first=drawn begins with a drawn config instead of the template's default.
+ * medians of each file; --runs prints each run: the file, the search, the model, the seed, the trials until 5 % and 2 %
+ * (0: never), all trials and the end. --first=drawn begins with a drawn config instead of the template's default.
  *
  * hunt.h says what the models are.
  */
@@ -83,7 +84,7 @@ typedef struct Bench {
 	Lab lab[FILES];
 	int nlab, seeds, most;
 	const Effort *effort;
-	bool each, drawn;
+	bool each, runs, drawn;
 } Bench;
 
 static void run_row(Bench *b, const Search *search, int model)
@@ -103,6 +104,9 @@ static void run_row(Bench *b, const Search *search, int model)
 				vec_push(a, &own[i], t);
 				vec_push(a, &seconds[i], r.within[i] > 0 ? r.seconds[i] : INFINITY);
 			}
+			if (b->runs)
+				printf("run %s %s %s %d: %d %d %d %.4f\n", b->lab[k].path, search->name, hunt_models[model], seed,
+					r.within[0], r.within[1], r.trials, r.end);
 			end += log(r.end) / runs;
 			asked += (double)r.trials / runs;
 			cpu += r.cpu / runs;
@@ -153,6 +157,8 @@ int main(int argc, char **argv)
 			b.effort = effort_find(argv[i] + 9);
 		else if (strcmp(argv[i], "--tasks") == 0)
 			b.each = true;
+		else if (strcmp(argv[i], "--runs") == 0)
+			b.runs = true;
 		else if (strcmp(argv[i], "--first=drawn") == 0)
 			b.drawn = true;
 		else if (strcmp(argv[i], "--first=default") == 0)

@@ -7,8 +7,9 @@
 NAME is a recording or a pattern of names (default: all of them). --kind takes those of one kind of target; the model
 `warm` then learns from that kind alone. --list prints the table of recordings that docs/search.md has. The options
 are those of bench/search/lab.c, which is built by `ninja -C BUILD tests/tuner/bench_search`: --search, --model,
---seeds, --preset, --most, --first, --tasks. With --bench=network they are those of bench/search/network.c: --search,
---model, --seeds, --preset, --most, --first.
+--seeds, --preset, --most, --first, --tasks, --runs. With --bench=network they are those of bench/search/network.c:
+--search, --model, --seeds, --preset, --most, --first. --lab=PROGRAM takes another program than BUILD's, as
+bench/search/ablation.py does.
 """
 import fnmatch
 import json
@@ -59,7 +60,7 @@ def main():
         return
     bench = next((w[8:] for w in words if w.startswith("--bench=")), "search")
     kind = next((w[7:] for w in words if w.startswith("--kind=")), None)
-    options = [w for w in words if w.startswith("--") and not w.startswith(("--bench=", "--kind="))]
+    options = [w for w in words if w.startswith("--") and not w.startswith(("--bench=", "--kind=", "--lab="))]
     names = [w for w in words if not w.startswith("--")]
     if not names or "--help" in options:
         sys.exit(__doc__)
@@ -76,7 +77,8 @@ def main():
         for name in names:
             files.append(pathlib.Path(folder, name + ".space"))
             files[-1].write_text(text_of(name))
-        command = [build + "/tests/tuner/bench_" + bench] + options + [f.name for f in files]
+        lab = next((w[6:] for w in words if w.startswith("--lab=")), build + "/tests/tuner/bench_" + bench)
+        command = [lab] + options + [f.name for f in files]
         command[0] = str(pathlib.Path(command[0]).resolve())
         sys.exit(subprocess.run(command, cwd=folder, check=False).returncode)
 
