@@ -53,6 +53,13 @@ static const Expr *known_fact(Simp *s, const Expr *e)
 	return NULL;
 }
 
+/* Nodes that nothing is folded of. */
+static bool is_plain(Node op)
+{
+	return op == IR_LOAD || op == IR_RAMP || op == IR_BITCAST || op == IR_DOT4 || op == IR_MMA || op == IR_LDMATRIX ||
+	       op == IR_LDMATRIX_T;
+}
+
 /* The node of new arguments, by the constructor that folds. */
 static const Expr *rebuild(Ir *ir, const Expr *e, const Expr *const *arg)
 {
@@ -62,14 +69,9 @@ static const Expr *rebuild(Ir *ir, const Expr *e, const Expr *const *arg)
 	case IR_SPLAT: return ir_splat(ir, arg[0], e->type.lanes);
 	case IR_LANE: return ir_lane(ir, arg[0], (int)e->arg[1]->i);
 	case IR_FMA: return ir_fma(ir, arg[0], arg[1], arg[2]);
-	case IR_LOAD:
-	case IR_RAMP:
-	case IR_BITCAST:
-	case IR_DOT4:
-	case IR_MMA:
-	case IR_LDMATRIX:
-	case IR_LDMATRIX_T: return ir_with_args(ir, e, arg);
 	default:
+		if (is_plain(e->op))
+			return ir_with_args(ir, e, arg);
 		return e->nargs == 1 ? ir_unary(ir, e->op, arg[0])
 		                     : ir_binary(ir, e->op, arg[0], arg[1]);
 	}
@@ -83,16 +85,10 @@ static const Expr *rebuild_same(Ir *ir, const Expr *e)
 	case IR_CAST:
 	case IR_LANE:
 	case IR_FMA: return rebuild(ir, e, e->arg);
-	case IR_SPLAT:
-	case IR_LOAD:
-	case IR_RAMP:
-	case IR_BITCAST:
-	case IR_DOT4:
-	case IR_MMA:
-	case IR_LDMATRIX:
-	case IR_LDMATRIX_T: return e;
 	default: break;
 	}
+	if (e->op == IR_SPLAT || is_plain(e->op))
+		return e;
 	const Expr *c = e->nargs == 1 ? ir_fold(ir, e->op, e->type, e->arg, 1)
 	                              : ir_fold_binary(ir, e->op, e->arg[0], e->arg[1]);
 	return c != NULL ? c : e;
@@ -102,9 +98,7 @@ static const Expr *rebuild_same(Ir *ir, const Expr *e)
 static const Expr *splat_of(Ir *ir, const Expr *e)
 {
 	const Expr *arg[3] = { NULL };
-	if (e->type.lanes == 1 || e->nargs == 0 || e->nargs > 3 || e->op == IR_LOAD ||
-		e->op == IR_SPLAT || e->op == IR_RAMP || e->op == IR_BITCAST || e->op == IR_DOT4 || e->op == IR_MMA ||
-		e->op == IR_LDMATRIX || e->op == IR_LDMATRIX_T)
+	if (e->type.lanes == 1 || e->nargs == 0 || e->nargs > 3 || e->op == IR_SPLAT || is_plain(e->op))
 		return NULL;
 	for (int i = 0; i < e->nargs; i++) {
 		bool scalar = e->arg[i]->type.lanes == 1;
