@@ -90,6 +90,13 @@ static void take_signals(void)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
+/* The call that the child is at, by memory that its Fns may have written to. */
+static int call_of(const Answer *answer, int ncall)
+{
+	int at = atomic_load(&answer->at);
+	return at >= 0 && at < ncall ? at : 0;
+}
+
 /* Calls of one Task have one module. */
 static bool do_calls(const PrepareCall *call, int ncall, PrepareWait wait, Answer *answer)
 {
@@ -117,12 +124,13 @@ static bool do_calls(const PrepareCall *call, int ncall, PrepareWait wait, Answe
 typedef enum { WAIT_ENDED, WAIT_LATE, WAIT_STOPPED } WaitEnd;
 
 /* Waits in short steps: a signal that sets `stop` may come just before poll, and each call has its own deadline. */
-static WaitEnd wait_for_end(int pipe_end, const PrepareCall *call, PrepareWait wait, Answer *answer)
+static WaitEnd wait_for_end(int pipe_end, const PrepareCall *call, int ncall, PrepareWait wait, const Answer *answer)
 {
 	uint64_t from = timing_wall_ns();
 	for (int at = 0;;) {
-		if (at != atomic_load(&answer->at)) {
-			at = atomic_load(&answer->at);
+		int now = call_of(answer, ncall);
+		if (at != now) {
+			at = now;
 			from = timing_wall_ns();
 		}
 		int64_t left = deadline_of(&call[at], wait) - (int64_t)((timing_wall_ns() - from) / 1000000);
@@ -131,7 +139,7 @@ static WaitEnd wait_for_end(int pipe_end, const PrepareCall *call, PrepareWait w
 			return WAIT_STOPPED;
 		if (poll(&p, 1, left < 0 ? 0 : left < CHOOSE_PREPARE_STEP_MS ? (int)left : CHOOSE_PREPARE_STEP_MS) > 0)
 			return WAIT_ENDED;
-		if (left <= 0 && at == atomic_load(&answer->at))
+		if (left <= 0 && at == call_of(answer, ncall))
 			return WAIT_LATE;
 	}
 }
@@ -179,7 +187,7 @@ static bool fork_and_wait(const PrepareCall *call, int ncall, Answer *answer, Pr
 		_exit(answer->done ? 0 : 1);
 	}
 	close(end[1]);
-	WaitEnd ended = child > 0 ? wait_for_end(end[0], call, wait, answer) : WAIT_ENDED;
+	WaitEnd ended = child > 0 ? wait_for_end(end[0], call, ncall, wait, answer) : WAIT_ENDED;
 	close(end[0]);
 	if (child < 0)
 		return fail(err, ERR_DEVICE, "", "cannot start a process for the prepare Fns: %s", strerror(failed));
@@ -188,7 +196,7 @@ static bool fork_and_wait(const PrepareCall *call, int ncall, Answer *answer, Pr
 	pid_t got;
 	while ((got = waitpid(child, &status, 0)) < 0 && errno == EINTR)
 		;
-	return judge(got == child ? status : 0, ended, answer, deadline_of(&call[answer->at], wait), err);
+	return judge(got == child ? status : 0, ended, answer, deadline_of(&call[call_of(answer, ncall)], wait), err);
 }
 
 bool prepare_run(
@@ -214,7 +222,7 @@ bool prepare_run(
 	Answer *answer = (Answer *)(void *)(shared + bytes);
 	*memory = (PreparedMemory){ shared, all };
 	bool ok = fork_and_wait(call, ncall, answer, wait, err);
-	*failed = answer->at;
+	*failed = call_of(answer, ncall);
 	if (!ok)
 		prepare_free(memory);
 	return ok;

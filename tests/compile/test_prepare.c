@@ -161,6 +161,8 @@ static const struct {
 	const char *text, *said; /* a part of it; "": they run */
 } hostile[] = {
 	{ SIGNATURE "{ for i in 0..4 { u[i] = c[i] * 2 } }", "" },
+	/* Behind the results: where the process says which call it is at. */
+	{ SIGNATURE "{ for i in 0..4 { u[i] = c[i] * 2 } u[c[3] * 2] = 1000000000 }", "" },
 	{ SIGNATURE "{ for i in 0..4 { u[c[i] * 1099511627776] = 1 } }", "they ended with signal 11" },
 	{ SIGNATURE "{ " FOREVER " }", "they did not end within 1 s" },
 	{ SIGNATURE "{ alloc t: i64[1073741824] t[c[0]] = 1 u[0] = t[c[0]] }",
