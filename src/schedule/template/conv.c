@@ -468,7 +468,7 @@ static int likely_part(const Sketch *s, const Tiled *t, const Tile *tile, const 
 /*
  * Channels of a part, or 0: there is none. Asked where pixels read what no cache holds for them: each tile of pixels a
  * panel of weights longer than the first cache, each panel an image that leaves it no room in the second one. Windows
- * have no parts by default.
+ * and padded images have no parts by default.
  */
 static int64_t choose_depth(Sketch *s, const OpCall *c, const Tiled *t, const Tile *tile)
 {
@@ -486,7 +486,8 @@ static int64_t choose_depth(Sketch *s, const OpCall *c, const Tiled *t, const Ti
 		image * 2 <= target_cache(s->target, 2))
 		return 0;
 	int n = parts_lengths(channels, block, taps > 1 ? ceil_div(TMPL_PART, taps) : TMPL_PART, option);
-	int64_t part = sketch_number(s, "depth", option, n, taps > 1 ? 0 : likely_part(s, t, tile, option, n));
+	int first = taps > 1 || t->selects ? 0 : likely_part(s, t, tile, option, n);
+	int64_t part = sketch_number(s, "depth", option, n, first);
 	sketch_opens(s);
 	return part < channels ? part : 0;
 }
