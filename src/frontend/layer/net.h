@@ -24,7 +24,7 @@ typedef struct Net {
 	Err *err; /* the first failure: that of `im` */
 	uint64_t seed;
 	int64_t drawn; /* numbers so far, which are limited */
-	bool late;     /* net_draw draws them: nobody reads constants before */
+	bool late;     /* net_draw draws all numbers at the end; no layer reads them before */
 	VEC(Drawing) drawing;
 	Import im;     /* what rows of front ends work on: activations and resizing are theirs */
 } Net;

@@ -1,7 +1,7 @@
 /*
- * merge: two iterators of a block become one, as rows and columns of an image become pixels. A work buffer that the
- * block makes, which has a dimension of each, gets one of both, since nobody else sees its shape; a layout that it has
- * ends. Other buffers keep their shapes: their indices are quotients and remainders.
+ * merge: two iterators of a block become one, as rows and columns of an image become pixels. If the block makes a work
+ * buffer with a dimension for each of them, these dimensions become one too, since nobody else sees the buffer's shape.
+ * The buffer loses its layout. Other buffers keep their shapes: their indices are quotients and remainders.
  */
 #include "schedule/producer.h"
 
