@@ -11,8 +11,10 @@
  * all that lay there goes to the last cache, where the network finds it too. More would cost milliseconds a sample,
  * which the few milliseconds of a candidate do not have. A network that fills a quarter of the last cache or more finds
  * its constants in memory: other programs and virtual machines share that cache, and constants are read once a run. So
- * their lines, and those of code, are sent to memory one by one (clflushopt, dc civac). Where an architecture has no
- * such instruction for programs, as much other memory is read as the network has, or twice the last cache.
+ * does one that does not stay in the part of that cache which this machine really has: a virtual machine with two
+ * processors may be told 480 MiB of a cache of which it gets 64 (is_held measures it). Then the lines of constants, and
+ * those of code, are sent to memory one by one (clflushopt, dc civac). Where an architecture has no such instruction
+ * for programs, as much other memory is read as the network has, or twice the last cache.
  * A device's last cache is emptied as one without such an instruction: memory of its own is copied, half of it to the
  * other half. Its inputs are copied there and back, on its stream: so they are as they were written, and the stream is
  * busy when the sample's kernels are put on it. A device that runs on the host's processors (OpenCL on a CPU) has their
@@ -28,6 +30,7 @@
 #include "runtime/device.h"
 #include "runtime/host.h"
 #include "runtime/model.h"
+#include "runtime/timing.h"
 #include "worker/sampling.h"
 #include "worker/worker.h"
 
@@ -108,6 +111,41 @@ static DlcStatus open_other(Worker *w, size_t bytes, DlcError *err)
 	return DLC_OK;
 }
 
+enum { PIECE = 128 << 10, PIECES = 2048 };
+
+/* The median time of pieces that are read one after another, in nanoseconds. */
+static double piece_ns(const unsigned char *p, size_t bytes)
+{
+	double ns[PIECES];
+	int n = 0;
+	for (size_t at = 0; at + PIECE <= bytes && n < PIECES; at += PIECE) {
+		uint64_t start = timing_wall_ns();
+		touch(p + at, PIECE);
+		ns[n++] = (double)(timing_wall_ns() - start);
+	}
+	return timing_summary(ns, n).median;
+}
+
+/*
+ * Whether the last cache still holds what was read so many bytes ago: then reading it again takes a time nearer to that
+ * of a few bytes, which the cache holds in any case, than to that of lines that were sent to memory.
+ */
+static bool is_held(size_t bytes, size_t few)
+{
+	unsigned char *p = device_cpu.alloc(NULL, bytes);
+	if (p == NULL)
+		return false;
+	memset(p, 1, bytes);
+	size_t end = bytes < (size_t)PIECE * PIECES ? bytes : (size_t)PIECE * PIECES; /* of what is timed */
+	double again = piece_ns(p, end);
+	touch(p, few);
+	double near = piece_ns(p, few);
+	flush_lines(p, end);
+	double far = piece_ns(p, end);
+	device_cpu.release(NULL, p, bytes);
+	return 2 * again < near + far;
+}
+
 void worker_cold_close(Worker *w)
 {
 	if (w->other != NULL)
@@ -130,6 +168,12 @@ DlcStatus worker_cold_open(Worker *w, uint64_t network, DlcError *err)
 	last = last > 0 ? last : (uint64_t)SAMPLING_LAST_CACHE_KIB << 10;
 	w->can_flush = host && can_flush();
 	bool fits = network <= last / SAMPLING_LAST_PART;
+	uint64_t passes = SAMPLING_ROOM * network; /* between two runs of a Task, what others read of this cache included */
+	if (fits && w->can_flush && passes > own && w->asked != network) {
+		w->asked = network;
+		w->held = is_held((size_t)passes, (size_t)own);
+	}
+	fits = fits && (passes <= own || !w->can_flush || w->held);
 	w->flushes = !fits && w->can_flush;
 	w->touched = fits || w->flushes ? own : network <= last ? network : SAMPLING_LAST_TIMES * last;
 	w->touched = network < w->touched ? network : w->touched;

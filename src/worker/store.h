@@ -59,6 +59,8 @@ typedef struct Worker {
 	size_t other_bytes, rights_bytes, scratch_bytes;
 	uint64_t touched;        /* of other, or of scratch, before a sample */
 	bool can_flush, flushes; /* lines to memory, one by one; those of constants before a sample */
+	uint64_t asked;          /* the network's bytes for which the next was measured */
+	bool held;               /* by the last cache, from one run of the network to the next */
 	int lock;         /* of the device; < 0: none */
 	bool lock_late;   /* it was not free in time: this TIME does without it */
 	uint64_t waited_ns; /* for it, in this TIME */
