@@ -30,6 +30,7 @@ typedef struct Confirm {
 	Contest *of; /* of each task that is tuned */
 	Duel duel;
 	const int *pick;  /* of the network that is being compiled */
+	int unloaded;     /* networks that are compiled and were not timed yet */
 	double settle_ms; /* when the rounds that settle the choice began; 0: not yet */
 } Confirm;
 
@@ -72,12 +73,20 @@ static double round_ms(const Tuner *t, int networks)
 	return networks * fmin(TUNE_TRAIN * ms, TUNE_TRAIN_MS + 2 * ms) + TUNE_START_MS;
 }
 
+/* A bundle's way to the runner. */
+static double load_ms(const Tuner *t)
+{
+	return (double)t->plain->bundle_bytes / 1e3 / TUNE_LOAD_MB_S;
+}
+
 double confirm_ms(const Tuner *t)
 {
+	if (t->plain == NULL)
+		return 0;
 	/* No kernel's code takes longer than its trial did. */
 	double compile = fmax(tuner_trial_ms(t) * t->progress->ntask, t->compile_ms);
 	double rounds = TUNE_FIRST_ROUNDS * round_ms(t, TUNE_CONFIRMED_EACH) + TUNE_USUAL_ROUNDS * round_ms(t, 2);
-	return t->plain != NULL ? TUNE_COMPILES * compile + rounds : 0;
+	return TUNE_COMPILES * compile + (TUNE_COMPILES + 1) * load_ms(t) + rounds;
 }
 
 static Contest *contest_of(const Confirm *x, const Task *task)
@@ -112,9 +121,12 @@ static const char *wanted_trace(const Task *task, void *arg)
 static bool make(void *arg, DuelNetwork *net, Err *err)
 {
 	Confirm *x = arg;
+	double start = tuner_now(x->t);
 	(void)err; /* network_why has it */
 	x->pick = net->pick;
 	net->made = confirm_compile(x->t, wanted_trace, x);
+	x->unloaded++;
+	x->t->compile_ms = fmax(x->t->compile_ms, tuner_now(x->t) - start); /* of the default one all code may be cached */
 	return net->made != NULL;
 }
 
@@ -244,6 +256,7 @@ static bool time_round(void *arg, DuelNetwork *const *which, int n, int round, E
 	}
 	if (!measure_networks(t->means->measure, net, n, (int)TUNE_TRAIN_MS, err))
 		return false;
+	x->unloaded = 0;
 	for (int i = 0; i < n; i++) {
 		which[i]->ms[round] = (double)net[i].median_ns / 1e6;
 		take_steps(x, which[i]->made, &net[i], round);
@@ -258,7 +271,8 @@ static int rounds_left(void *arg, int makes, int networks)
 	double end = tuner_deadline(t), now = tuner_now(t);
 	if (x->settle_ms > 0)
 		end = fmin(end, x->settle_ms + TUNE_SETTLE_MS);
-	double n = (end - now - makes * t->compile_ms) / round_ms(t, networks);
+	double before = makes * t->compile_ms + (makes + x->unloaded) * load_ms(t);
+	double n = (end - now - before) / round_ms(t, networks);
 	return tune_stopped(t->means) || n < 1 ? 0 : (int)fmin(n, DUEL_ROUNDS);
 }
 
@@ -439,7 +453,7 @@ bool confirm_run(Tuner *t, Err *err)
 	}
 	tuner_say(t, TUNE_NETWORK, confirm_ms(t));
 	Confirm *x = arena_new_of(t->arena, Confirm);
-	*x = (Confirm){ .t = t, .arena = t->arena };
+	*x = (Confirm){ .t = t, .arena = t->arena, .unloaded = 1 };
 	open_duel(x);
 	bool timed = duel_run(&x->duel, &why) && x->duel.chosen >= 0 && x->duel.round > 0;
 	bool lost = why.code == ERR_DEVICE && !tune_stopped(t->means);

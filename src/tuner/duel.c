@@ -289,20 +289,32 @@ static int add_made(Duel *d, double sure)
 	return duel_add(d, picks);
 }
 
+/* Time for a round of n networks after `makes` were compiled, and to settle what it says. */
+static bool may_go_on(const Duel *d, int makes, int n)
+{
+	return d->rounds(d->arg, makes + 1, n + 2 * TUNE_ROUNDS) > 0;
+}
+
 static bool first_rounds(Duel *d, Err *err)
 {
 	int which[DUEL_NETWORKS] = { 0 }, n = 1;
 	for (int v = 1; v < d->nnet; v++) {
-		if (v > 1 && d->rounds(d->arg, 1, n + 1) == 0)
+		if (v > 1 && !may_go_on(d, 1, n + 1))
 			continue;
 		if (!d->make(d->arg, &d->net[v], err))
 			return false;
 		which[n++] = v;
 	}
-	for (int k = 0; k < TUNE_FIRST_ROUNDS && (k == 0 || d->rounds(d->arg, 0, n) > 0); k++)
+	for (int k = 0; k < TUNE_FIRST_ROUNDS && (k == 0 || may_go_on(d, 0, n)); k++)
 		if (!time_round(d, which, n, err))
 			return false;
 	return true;
+}
+
+/* No time for rounds to choose by beside those that settle the choice: then the winners alone are the choice. */
+static bool is_short(const Duel *d)
+{
+	return !d->held && d->nnet > 1 && d->rounds(d->arg, 2, 2) < TUNE_FIRST_ROUNDS + TUNE_USUAL_ROUNDS;
 }
 
 bool duel_run(Duel *d, Err *err)
@@ -311,8 +323,18 @@ bool duel_run(Duel *d, Err *err)
 	int tried = -1, since = 0;
 	Verdict v = OPEN;
 	d->chosen = -1;
-	if (!first_rounds(d, err) || d->round == 0)
+	if (is_short(d)) {
+		if (!settle(d, 1, false, &since, &v, err))
+			return false;
+		tried = 1;
+		if (v == FASTER) {
+			choose(d, 1, since);
+			return true;
+		}
+	} else if (!first_rounds(d, err))
 		return d->round == 0;
+	if (d->round == 0)
+		return true;
 	int stays = d->held ? add_made(d, INFINITY) : 0;
 	for (size_t k = 0; k < sizeof sure / sizeof *sure; k++) {
 		int net = add_made(d, sure[k]);
@@ -323,7 +345,7 @@ bool duel_run(Duel *d, Err *err)
 		if (net != tried && !settle(d, net, net == stays, &since, &v, err))
 			return false;
 		if (d->round == since) { /* what is not known to be faster does not come in */
-			d->no_time = true;
+			d->no_time = tried < 0 || d->round < TUNE_ROUNDS;
 			if (stays == 0)
 				choose(d, 0, 0);
 			return true;

@@ -58,7 +58,7 @@ typedef struct Duel {
 	int chosen;               /* of net; -1: no network was timed beside the default one */
 	DuelGain gain;            /* of the chosen network, by the rounds since it was made */
 	int since;                /* these rounds begin here */
-	bool no_time;             /* for rounds of a network that was made of what the first ones said */
+	bool no_time;             /* for rounds that would have settled a choice */
 	/* Compiles net->pick. False: it cannot be; *err says why, or the caller stops. */
 	bool (*make)(void *arg, DuelNetwork *net, Err *err);
 	/* One turn of n networks: fills ms[round] and the ns[..][round] of their Tasks. */

@@ -125,11 +125,18 @@ static void plant(World *w, const Space *s)
 	}
 }
 
-static void open_world(World *w, Arena *a, uint64_t seed, int tasks, Machine m, const Space *s)
+/* Turns of networks that there is time for. */
+typedef struct Turns {
+	int least, most;
+} Turns;
+
+static const Turns usual = { 30, 120 }, few = { 14, 30 };
+
+static void open_world(World *w, Arena *a, uint64_t seed, int tasks, Machine m, const Space *s, Turns turns)
 {
 	*w = (World){ .rng = rng_seed(seed), .m = m, .tasks = tasks, .factor = 1 };
 	plant(w, s);
-	w->most_turns = (int)rng_range(&w->rng, 30, 120);
+	w->most_turns = (int)rng_range(&w->rng, turns.least, turns.most);
 	w->d = (Duel){ .arena = a,
 		.task = w->task,
 		.ntask = tasks,
@@ -189,18 +196,18 @@ typedef struct Sum {
 
 static const double tolerance = 0.01;
 
-static World *play(Arena *a, uint64_t seed, int tasks, Machine m, const Space *s)
+static World *play(Arena *a, uint64_t seed, int tasks, Machine m, const Space *s, Turns turns)
 {
 	Err err = { 0 };
 	World *w = arena_new_of(a, World);
-	open_world(w, a, seed, tasks, m, s);
+	open_world(w, a, seed, tasks, m, s, turns);
 	ck_assert_msg(duel_run(&w->d, &err), "%s", err.text);
 	ck_assert(w->d.chosen >= 0 && w->turns <= w->most_turns + DUEL_NETWORKS);
 	return w;
 }
 
 /* Tunings of all spaces on the machines from..to, with a few and with many Tasks. */
-static Sum play_all(int from, int to, int first_space, int seeds)
+static Sum play_all(int from, int to, int first_space, int seeds, Turns turns)
 {
 	static const int tasks[] = { 1, 5, 25, 100 };
 	Sum all = { 0 };
@@ -210,7 +217,7 @@ static Sum play_all(int from, int to, int first_space, int seeds)
 				for (int seed = 0; seed < seeds; seed++) {
 					Arena *a = arena_new();
 					World *w = play(a, 1000003 * (uint64_t)(s * 10 + m) + 101 * (uint64_t)q + (uint64_t)seed, tasks[q],
-						machine[m], &space[s]);
+						machine[m], &space[s], turns);
 					double g = gained(w);
 					all.tunings++;
 					all.slower += g < -tolerance;
@@ -226,7 +233,7 @@ static Sum play_all(int from, int to, int first_space, int seeds)
 /* 1 200 tunings; where all that seems faster is slower, and where much is to gain. */
 START_TEST(tuned_is_never_slower)
 {
-	Sum all = play_all(0, LEN(machine), 0, suite_count(10, 2, 100));
+	Sum all = play_all(0, LEN(machine), 0, suite_count(10, 2, 100), usual);
 	printf("%d tunings: %d slower, worst %.3f; by the least time of each Task %d\n", all.tunings, all.slower,
 		-all.worst, all.slower_by_least);
 	fflush(stdout);
@@ -239,9 +246,21 @@ END_TEST
 START_TEST(gains_are_kept)
 {
 	static const double least[LEN(machine)] = { 0.97, 0.96, 0.93, 0.85, 0.75, 0.5 };
-	Sum s = play_all(_i, _i + 1, 3, suite_count(50, 5, 200));
+	Sum s = play_all(_i, _i + 1, 3, suite_count(50, 5, 200), usual);
 	printf("machine %d: %.3f of a gain of %.3f\n", _i, s.kept / s.possible, s.possible / s.tunings);
 	ck_assert_msg(s.kept > least[_i] * s.possible, "%.3f", s.kept / s.possible);
+}
+END_TEST
+
+/* With so few turns the network of the winners alone is settled at once; most of a gain is kept all the same. */
+START_TEST(short_budgets)
+{
+	Sum all = play_all(0, LEN(machine), 0, suite_count(10, 2, 100), few);
+	Sum quiet = play_all(0, 2, 3, suite_count(50, 5, 200), few);
+	printf("few turns: %d of %d slower, worst %.3f; %.3f of a gain of %.3f\n", all.slower, all.tunings, -all.worst,
+		quiet.kept / quiet.possible, quiet.possible / quiet.tunings);
+	ck_assert_int_le(all.slower, all.tunings / 200);
+	ck_assert_msg(quiet.kept > 0.75 * quiet.possible, "%.3f", quiet.kept / quiet.possible);
 }
 END_TEST
 
@@ -264,7 +283,7 @@ START_TEST(what_was_chosen_before_stays)
 			Arena *a = arena_new();
 			Err err = { 0 };
 			World *w = arena_new_of(a, World);
-			open_world(w, a, 5000 + (uint64_t)seed, 20, machine[slow ? 1 : 4], &space[0]);
+			open_world(w, a, 5000 + (uint64_t)seed, 20, machine[slow ? 1 : 4], &space[0], usual);
 			w->most_turns = 200;
 			for (int i = 0; i < w->tasks; i++) {
 				w->ns[i][1] = w->ns[i][0] * (slow ? 1.08 : 0.97);
@@ -287,7 +306,7 @@ START_TEST(no_time_chooses_nothing)
 		Arena *a = arena_new();
 		Err err = { 0 };
 		World *w = arena_new_of(a, World);
-		open_world(w, a, 3, 20, machine[0], &space[4]);
+		open_world(w, a, 3, 20, machine[0], &space[4], usual);
 		record(w, base);
 		w->most_turns = 10;
 		ck_assert(duel_run(&w->d, &err));
@@ -304,7 +323,7 @@ START_TEST(another_cut_needs_a_gain)
 		Arena *a = arena_new();
 		Err err = { 0 };
 		World *w = arena_new_of(a, World);
-		open_world(w, a, 7, 20, machine[4], &space[0]);
+		open_world(w, a, 7, 20, machine[4], &space[0], usual);
 		w->d.all_zero_is_default = false;
 		w->most_turns = time ? 200 : 10;
 		for (int i = 0; i < w->tasks; i++)
@@ -322,6 +341,7 @@ int main(void)
 	TCase *tc = tcase_create("duel");
 	tcase_add_test(tc, tuned_is_never_slower);
 	tcase_add_loop_test(tc, gains_are_kept, 0, LEN(machine));
+	tcase_add_test(tc, short_budgets);
 	tcase_add_test(tc, what_was_chosen_before_stays);
 	tcase_add_test(tc, no_time_chooses_nothing);
 	tcase_add_test(tc, another_cut_needs_a_gain);
