@@ -46,7 +46,7 @@ typedef struct DlcTuneRequest {
 	DlcTarget target;
 	DlcDatabase *const *database; /* the first is written, all are read */
 	int ndatabase;
-	/* NAME or NAME:FILE, ranks schedules that were not measured; NULL: analytic, and base lines as dlc_compile's. */
+	/* NAME or NAME:FILE, ranks schedules that were not measured; NULL: dlc_compile's model, or analytic. */
 	const char *cost_model;
 	const char *const *task; /* prefixes of ids; none: all tasks */
 	int ntask;
@@ -54,7 +54,7 @@ typedef struct DlcTuneRequest {
 	int64_t trials;
 	double budget_s;    /* 0: not limited. Without a limit of trials either: until nothing is left to find */
 	uint64_t seed;
-	const char *search; /* NULL: rank; portfolio, anneal, evolve, grid, random */
+	const char *search; /* NULL: portfolio; rank, anneal, evolve, grid, random */
 	const char *preset; /* NULL: normal; quick, thorough */
 	int jobs;           /* compilers at once; 0: 2 where there are more cores than threads */
 	const int *device;  /* GPUs that measure side by side, all of the target's model; none: target.device alone */

@@ -399,13 +399,16 @@ static bool tune(Tuning *x, DlcTuneResult *out, Err *err)
 		return false;
 	x->ask.dag = dag_copy(x->arena, x->network->dag);
 	x->part = compile_tasks(x->arena, x->ask.dag, &x->target, err);
-	if (x->part == NULL ||
-		!session_cost(x->session, x->r->cost_model, x->r->database, x->r->ndatabase, &x->target, &x->cost, x->arena,
-			err))
+	if (x->part == NULL)
+		return false;
+	/* A model that chooses better than defaults on such targets ranks candidates too. */
+	Untuned *untuned =
+		session_untuned(x->session, x->r->cost_model, x->r->database, x->r->ndatabase, &x->target, x->arena);
+	const char *ranks = x->r->cost_model == NULL && untuned != NULL ? cost_xgboost.name : x->r->cost_model;
+	if (!session_cost(x->session, ranks, x->r->database, x->r->ndatabase, &x->target, &x->cost, x->arena, err))
 		return false;
 	fill(x, db);
-	x->with.untuned =
-		session_untuned(x->session, x->r->cost_model, x->r->database, x->r->ndatabase, &x->target, x->arena);
+	x->with.untuned = untuned;
 	if (!x->r->dry_run && !describe_device(x, err)) {
 		cost_close(&x->cost);
 		return false;

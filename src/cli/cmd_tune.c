@@ -195,7 +195,7 @@ static const Option options[] = {
 	{ .name = "tasks", .field = "task", .kind = OPT_TEXT, .arg = "ID", .many = true,
 		.help = "only tasks whose id begins so; repeats" },
 	{ .name = "search", .kind = OPT_TEXT, .arg = "NAME",
-		.help = "search strategy: rank (default), portfolio, anneal, evolve, grid, random" },
+		.help = "search strategy: portfolio (default), rank, anneal, evolve, grid, random" },
 	{ .name = "preset",
 		.kind = OPT_CHOICE,
 		.arg = "quick|normal|thorough",

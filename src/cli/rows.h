@@ -40,7 +40,7 @@
 	{ .name = "cost-model", \
 		.kind = OPT_TEXT, \
 		.arg = "NAME[:FILE]", \
-		.help = "what ranks schedules that were not measured: analytic (default), xgboost" }
+		.help = "what ranks schedules that were not measured: xgboost (default where there is a model), analytic" }
 #define OPTION_DB \
 	{ .name = "tuning-db", \
 		.field = "database", \

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-const Search *const searches[] = { &search_rank, &search_portfolio, &search_anneal, &search_evolve, &search_grid,
+const Search *const searches[] = { &search_portfolio, &search_rank, &search_anneal, &search_evolve, &search_grid,
 	&search_random, NULL };
 
 const Search *search_find(const char *name)

@@ -203,7 +203,7 @@ $ case $(uname -m) in aarch64) t=x86-64-v4 ;; *) t=cortex-a72 ;; esac; dlc db ve
 # Options that would not be looked at, and a search that there is not: told before a database is made.
 
 $ dlc tune squeezenet1_1 --search=frobnicate --tuning-db=new.sqlite
-! dlc: --search: there is no search "frobnicate"; there are: rank...
+! dlc: --search: there is no search "frobnicate"; there are: portfolio...
 ! see dlc tune --help
 [exit 2]
 
