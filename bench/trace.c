@@ -4,10 +4,12 @@
  *
  *     bench_trace WORKLOAD.dag TRACE... [--lowered|--llvm|--asm] [--blocks] [--mb=N] [--target=FILE.json]
  *
- * The trace `default` is the template's own. Constants are kept in as many copies as make N MB, 256 by default, and
- * used in turn, so that they come from memory, as in a network; activations stay where the caches have them. Time is
- * the median and the least of the calls in thread CPU time, one thread; the rate counts the operations of the naive
- * form, beside the probe's. --blocks times prefixes of the run Fn, up to the end of each of its top-level nests.
+ * The trace `default` is the template's own. A TRACE with a "=" is options of the template's knobs, such as
+ * "tile=2x7 sums=panel"; all others are as by default. Constants are kept in as many copies as make N MB, 256 by
+ * default, and used in turn, so that they come from memory, as in a network; activations stay where the caches have
+ * them. Time is the median and the least of the calls in thread CPU time, one thread; the rate counts the operations of
+ * the naive form, beside the probe's. --blocks times prefixes of the run Fn, up to the end of each of its top-level
+ * nests.
  */
 #include "base/file.h"
 #include "base/rng.h"
@@ -175,13 +177,34 @@ static Timing time_run(Job *j, const KernelSet *ks, const Module *m, const Mappe
 	return timing_summary(us, n);
 }
 
+/* The template's default with these options; a knob that is not met, or has no such option, stays as it is. */
+static Config config_of(Job *j, Space *space, const char *picks)
+{
+	Config c = space->first;
+	for (char *text = arena_printf(j->arena, "%s", picks), *pick; (pick = strsep(&text, " ")) != NULL;)
+		for (int k = 0; k < c.n; k++) {
+			const Knob *knob = space_knob(space, &c, k);
+			size_t n = strlen(knob->name);
+			for (int o = 0; o < knob->n && strncmp(pick, knob->name, n) == 0 && pick[n] == '='; o++) {
+				Text option = { .arena = j->arena };
+				knob_print_option(&option, &knob->option[o]);
+				if (strcmp(text_str(&option), pick + n + 1) == 0) {
+					c = space_move(space, &c, k, o);
+					break;
+				}
+			}
+		}
+	return c;
+}
+
 /* NULL: no step at all. */
 static Trace *read_trace(Job *j, const char *path, Err *err)
 {
 	Bytes file = { 0 };
-	if (path != NULL && strcmp(path, "default") == 0) {
+	if (path != NULL && (strcmp(path, "default") == 0 || strchr(path, '=') != NULL)) {
 		Space *space = space_new(j->arena, j->task, &j->target, err);
-		return space != NULL ? space_trace(space, &space->first, j->arena, err) : NULL;
+		Config c = space != NULL ? config_of(j, space, path) : (Config){ 0 };
+		return space != NULL ? space_trace(space, &c, j->arena, err) : NULL;
 	}
 	if (path != NULL && !file_read(j->arena, path, 1 << 20, &file, err))
 		return NULL;
