@@ -7,7 +7,6 @@
 
 #include "db/rank.h"
 #include "schedule/drafts.h"
-#include "tuner/estimates.h"
 #include "tuner/outcome.h"
 #include "tuner/tuner.h"
 
@@ -24,7 +23,8 @@ typedef struct TaskRun {
 	Cost cost;
 	OutcomeSet known; /* by trace */
 	OutcomeSet records; /* ids of the runs that were reused: a run may be in several databases */
-	Estimates estimates;
+	OutcomeSet estimates; /* ns of the cost model; configs of one schedule are estimated once */
+	int revision;         /* of the cost model that these are of */
 	const char *default_trace;
 	bool default_apart; /* no first config of the space, which is refused */
 	double guess_ms; /* estimate of the default */

@@ -1,5 +1,6 @@
 /*
- * What convolutions are cut into beside tiles: parts of the input channels, bands of rows, tiles across rows. Parts are
+ * What convolutions are cut into beside tiles: parts of the input channels, bands of rows, tiles across rows, panels
+ * whose sums wait while short parts pass (of dense layers, too). Parts are
  * asked for where no cache holds what pixels read, and are the default of 1x1 convolutions where tiles ask more of the
  * second cache than it gives with ease. Each such config has a schedule and computes what the naive Fn does; with parts
  * its sums begin in a nest of their own. And the other defaults of convolutions that sizes decide.
@@ -173,12 +174,30 @@ static const char *draw(Arena *a, bool large, Rng *rng)
 	return text_str(&t);
 }
 
-/* A config with another option of that knob than its first one; false: none was drawn. */
+/* A dense layer of several rows, maybe in batches. */
+static const char *draw_dense(Arena *a, Rng *rng)
+{
+	long long in = 8 * (2 + (int64_t)rng_below(rng, 6)), out = 16 * (1 + (int64_t)rng_below(rng, 5));
+	long long rows = 2 + (int64_t)rng_below(rng, 14);
+	const char *more = rng_below(rng, 2) == 0 ? "2," : "";
+	bool last = rng_below(rng, 2) == 0;
+	return arena_printf(a,
+		"dag t\nin x: f32[%s%lld,%lld]\nconst w: f32[%lld,%lld]\nconst b: f32[%lld]\n"
+		"y: f32[%s%lld,%lld] = dense(x, w, b)\n%sout %s\n",
+		more, rows, in, out, in, out, more, rows, out,
+		last ? "" : arena_printf(a, "z: f32[%s%lld,%lld] = relu(y)\n", more, rows, out), last ? "y" : "z");
+}
+
+/*
+ * A config with another option of that knob than its first one, and sums in registers unless that is the knob; false:
+ * none was drawn.
+ */
 static bool draw_config(Space *s, const char *knob, Rng *rng, Config *c)
 {
-	for (int k = 0; k < 100; k++) {
+	bool sums = strcmp(knob, "sums") == 0;
+	for (int k = 0; k < 200; k++) {
 		*c = space_sample(s, rng);
-		if (pick_of(s, c, knob) > 0)
+		if (pick_of(s, c, knob) > 0 && (sums || pick_of(s, c, "sums") < 1))
 			return true;
 	}
 	return false;
@@ -232,18 +251,20 @@ START_TEST(each_config_with_parts_is_legal)
 }
 END_TEST
 
-static const char *const cuts[] = { "depth", "band", "across" };
+static const char *const cuts[] = { "depth", "band", "across", "sums" };
 
 START_TEST(cuts_compute_what_the_naive_fn_does)
 {
 	const char *cut = cuts[_i / 2];
 	Rng rng = rng_seed((uint64_t)_i + 9);
 	int met = 0;
-	for (int k = 0; k < suite_count(5, 3, 30); k++) {
+	for (int k = 0; k < suite_count(5, 3, 30) * (1 + (strcmp(cut, "sums") == 0)); k++) {
 		Arena *a = arena_new();
 		Err err = { 0 };
 		Target target;
-		Space *s = space_of(a, draw(a, false, &rng), &target, machines[_i % 2], 1 + (int)rng_below(&rng, 2) * 2);
+		bool dense = strcmp(cut, "sums") == 0 && rng_below(&rng, 2) == 0;
+		const char *layer = dense ? draw_dense(a, &rng) : draw(a, false, &rng);
+		Space *s = space_of(a, layer, &target, machines[_i % 2], 1 + (int)rng_below(&rng, 2) * 2);
 		Config c;
 		if (!draw_config(s, cut, &rng, &c)) { /* a layer without that knob */
 			arena_free(a);

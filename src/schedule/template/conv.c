@@ -7,6 +7,7 @@
 #include "schedule/template/conv.h"
 #include "schedule/template/device.h"
 #include "schedule/template/dot.h"
+#include "schedule/template/panel.h"
 #include "schedule/template/parts.h"
 
 #include "op/layout.h"
@@ -14,6 +15,9 @@
 
 #include <math.h>
 #include <string.h>
+
+/* Dimensions of a window in a layout, by how many there are. */
+static const char *const spatial[] = { "", "W", "HW", "DHW" };
 
 static bool applies(const Task *task, const Target *target)
 {
@@ -430,7 +434,6 @@ void conv_reduction(Sketch *s, const OpCall *c, const Tiled *t, Tile *tile, int6
 		order_reduction(s, t, tile, part, block, unroll);
 	}
 	/* The layout of weights: blocks of input channels, then of output channels, as the loops run. */
-	static const char *const spatial[] = { "", "W", "HW", "DHW" };
 	const char *window = spatial[w->shape.rank - 2];
 	bool joined = channel_loop(t) >= 0 && tile->group != 0; /* a tile of lanes is a group's */
 	int64_t outputs = joined ? tile->group : tile->lanes;
@@ -515,6 +518,12 @@ static void direct(Sketch *s, const OpCall *c, const Tiled *image, int64_t lanes
 		tiled_merge(s, &merged);
 	sketch_opens(s);
 	Tile tile = conv_tile(s, c, t, lanes, NULL);
+	PanelOf of = { channel_loop(t), conv_channel_block(image_of(d, c)), w->name, spatial[w->shape.rank - 2],
+		image_of(d, c) };
+	if (of.channels >= 0 && op_int(c, "groups") == 1 && panel_sums(s, t, &tile, &of)) {
+		sketch_group_end(s);
+		return;
+	}
 	int64_t part = choose_depth(s, c, t, &tile);
 	if (part == 0) {
 		sketch_group(s);

@@ -9,6 +9,7 @@
  */
 #include "schedule/template/device.h"
 #include "schedule/template/dot.h"
+#include "schedule/template/panel.h"
 #include "schedule/template/parts.h"
 
 #include "op/op.h"
@@ -185,6 +186,11 @@ static bool run(Sketch *s, Err *err)
 		tile.around *= k == tile.pixel ? 1 : t.axis[k].extent;
 	tile_knob(s, (columns + tile.lanes - 1) / tile.lanes, rows, &tile);
 	bool packed = c->op == OP_dense && w->kind == VALUE_CONST;
+	PanelOf of = { 0, 1, w->name, "", NULL };
+	if (packed && !bytes && rows > 1 && panel_sums(s, &t, &tile, &of)) {
+		sketch_group_end(s);
+		return true;
+	}
 	int64_t depth = packed && !bytes ? choose_depth(s, &t, &tile) : t.reduce[0].extent;
 	bool parts = depth < t.reduce[0].extent;
 	if (!parts) {

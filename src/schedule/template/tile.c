@@ -202,7 +202,7 @@ static void reduction_steps(Sketch *s, const Tiled *t, const Tile *tile)
  * Tiles at the ends of an axis are code of their own, so that those between them test nothing; a few
  * tiles are all written out.
  */
-static void edge_steps(Sketch *s, const TileAxis *x, int64_t part, const char *outer, bool both)
+void tile_ends(Sketch *s, const TileAxis *x, int64_t part, const char *outer, bool both)
 {
 	int64_t n = ceil_div(x->extent, part);
 	if (outer == NULL || n < 2)
@@ -423,9 +423,9 @@ static Pieces cut_steps(Sketch *s, const Tiled *t, const Tile *tile)
 static void end_steps(Sketch *s, const Tiled *t, const Tile *tile, const Pieces *p, int bound)
 {
 	if (tile->last && !is_among(&p->outer, bound, p->pix.outer))
-		edge_steps(s, &t->out[tile->pixel], tile->pixels, p->pix.outer, tile->first);
+		tile_ends(s, &t->out[tile->pixel], tile->pixels, p->pix.outer, tile->first);
 	if (p->tail && !is_among(&p->outer, bound, p->vec.outer))
-		edge_steps(s, &p->v, tile->lanes * tile->vectors, p->vec.outer, false);
+		tile_ends(s, &p->v, tile->lanes * tile->vectors, p->vec.outer, false);
 }
 
 static int bind_tiles(Sketch *s, const Tile *tile, const Pieces *p)
@@ -507,7 +507,7 @@ void tile_shares(Sketch *s, const Tiled *t, Tile *tile)
 
 /*
  * Several loops as one, behind the cuts of their ends: the last tile of lanes has a nest of its own. `cut` gives names
- * in .2 to that copy, or in .3 where loops of pixels were cut before (edge_steps).
+ * in .2 to that copy, or in .3 where loops of pixels were cut before (tile_ends).
  */
 static void share_several(Sketch *s, const Tiled *t, const Tile *tile, const Pieces *p, int from, int n)
 {

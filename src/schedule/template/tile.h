@@ -75,6 +75,8 @@ bool tile_algorithm(Sketch *s, const Tiled *t, const char *own);
 void tile_shares(Sketch *s, const Tiled *t, Tile *tile); /* asks for "share": Tile.shares */
 /* Asks for "ahead": which packed weights to prefetch, a tile in so many turns of the outermost reduce loop. */
 void tile_ahead(Sketch *s, const Tiled *t, Tile *tile, int64_t turns, Ahead guess);
+/* Cuts the last tile of an axis off from loop `outer` of its tiles of `part`, and the first one, if both. */
+void tile_ends(Sketch *s, const TileAxis *x, int64_t part, const char *outer, bool both);
 /* Axes with a loop around it, outermost first, TILE_AXES + 1 at most; how many. */
 int tile_outer(const Tiled *t, const Tile *tile, int *axis);
 /* Nests that t does not read are scheduled as the generated space does; t NULL: all. */
