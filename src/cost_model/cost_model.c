@@ -58,6 +58,21 @@ void cost_estimate(const Cost *c, const CostCandidate *x, int n, double *ns)
 		c->row->estimate(c->state, x, n, ns);
 }
 
+int cost_kept(const Cost *c)
+{
+	return c->row->kept;
+}
+
+void cost_keep(const Cost *c, const CostCandidate *x, int n, float *kept)
+{
+	c->row->keep(c->state, x, n, kept);
+}
+
+void cost_again(const Cost *c, const float *kept, int n, double *ns)
+{
+	c->row->again(c->state, kept, n, ns);
+}
+
 double cost_estimate_one(const Cost *c, const KernelSet *ks, const Task *task)
 {
 	double ns;

@@ -27,6 +27,13 @@ typedef struct CostModel {
 	const char *(*note)(const void *state);
 	/* Nanoseconds of one call of each candidate's run Fns; > 0. Several threads may ask one state. */
 	void (*estimate)(const void *state, const CostCandidate *x, int n, double *ns);
+	/*
+	 * What the row reads of a candidate, as so many numbers, from which it estimates the same again, as often as it has
+	 * learned, without the candidate. 0 and NULL: it needs the candidate each time.
+	 */
+	int kept;
+	void (*keep)(const void *state, const CostCandidate *x, int n, float *kept);
+	void (*again)(const void *state, const float *kept, int n, double *ns);
 	/* Nanoseconds that were measured. Nobody may ask or tell meanwhile. NULL: the row does not learn. */
 	void (*observe)(void *state, const CostCandidate *x, int n, const double *ns);
 	/* Another number once observations have changed the estimates. NULL: they never change. */
@@ -53,6 +60,10 @@ const char *cost_note(const Cost *c); /* NULL: there is nothing to say */
 /* `given`, or where it is NULL the first row, opened in the arena. */
 Cost cost_or_first(const Cost *given, Arena *a, const Target *target);
 void cost_estimate(const Cost *c, const CostCandidate *x, int n, double *ns);
+/* The two halves of cost_estimate, of rows that have them: cost_kept numbers of each candidate; 0: the row has none. */
+int cost_kept(const Cost *c);
+void cost_keep(const Cost *c, const CostCandidate *x, int n, float *kept);
+void cost_again(const Cost *c, const float *kept, int n, double *ns);
 double cost_estimate_one(const Cost *c, const KernelSet *ks, const Task *task);
 void cost_observe(const Cost *c, const CostCandidate *x, int n, const double *ns);
 int cost_revision(const Cost *c);

@@ -95,23 +95,50 @@ const LearnedGain *learned_gain(const LearnedModel *m, const Target *t)
 
 /* ---- asking ---- */
 
-static double corrected_ns(const Forest *f, const KernelSet *ks, const Task *task, const Target *t)
+/* A row of predictors, and behind it the analytic estimate in nanoseconds, with all its bits. */
+enum { KEPT = PREDICTORS + sizeof(double) / sizeof(float) };
+
+static void keep_row(const KernelSet *ks, const Task *task, const Target *t, float kept[KEPT])
 {
-	float row[PREDICTORS];
-	double ns = predictor_row(ks, task, t, row);
-	return ns * exp(fmin(fmax(forest_value(f, row), -COST_CORRECTION), COST_CORRECTION));
+	double ns = predictor_row(ks, task, t, kept);
+	memcpy(kept + PREDICTORS, &ns, sizeof ns);
+}
+
+static double corrected_ns(const Forest *f, const float kept[KEPT])
+{
+	double ns;
+	memcpy(&ns, kept + PREDICTORS, sizeof ns);
+	return ns * exp(fmin(fmax(forest_value(f, kept), -COST_CORRECTION), COST_CORRECTION));
 }
 
 double learned_ns(const LearnedModel *m, const KernelSet *ks, const Task *task, const Target *t)
 {
-	return corrected_ns(&m->forest, ks, task, t);
+	float kept[KEPT];
+	keep_row(ks, task, t, kept);
+	return corrected_ns(&m->forest, kept);
+}
+
+static void keep_learned(const void *state, const CostCandidate *x, int n, float *kept)
+{
+	const Learned *l = state;
+	for (int i = 0; i < n; i++)
+		keep_row(x[i].ks, x[i].task, &l->target, kept + (size_t)i * KEPT);
+}
+
+static void again_learned(const void *state, const float *kept, int n, double *ns)
+{
+	const Learned *l = state;
+	for (int i = 0; i < n; i++)
+		ns[i] = corrected_ns(trees(l), kept + (size_t)i * KEPT);
 }
 
 static void estimate_learned(const void *state, const CostCandidate *x, int n, double *ns)
 {
-	const Learned *l = state;
-	for (int i = 0; i < n; i++)
-		ns[i] = corrected_ns(trees(l), x[i].ks, x[i].task, &l->target);
+	float kept[KEPT];
+	for (int i = 0; i < n; i++) {
+		keep_learned(state, &x[i], 1, kept);
+		again_learned(state, kept, 1, &ns[i]);
+	}
 }
 
 /* ---- telling ---- */
@@ -218,6 +245,9 @@ const CostModel cost_xgboost = { .name = "xgboost",
 	.open = open_learned,
 	.note = note_learned,
 	.estimate = estimate_learned,
+	.kept = KEPT,
+	.keep = keep_learned,
+	.again = again_learned,
 	.observe = observe_learned,
 	.revision = revision_learned,
 	.close = close_learned };

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- estimates ---- */
+/* ---- traces ---- */
 
 static Trace *parse(const TaskRun *r, const char *trace, Arena *a, Err *err)
 {
@@ -22,122 +22,6 @@ KernelSet *task_run_replay(const TaskRun *r, const char *trace, Arena *a, Err *e
 {
 	Trace *t = parse(r, trace, a, err);
 	return t != NULL ? schedule_replay(ir_new(a), r->task, r->ask->target, t, err) : NULL;
-}
-
-/* The trace of a config, and its text; NULL: the template refuses it. */
-static const char *trace_text(const TaskRun *r, const Config *c, Arena *a, Trace **t)
-{
-	Text text = { .arena = a };
-	*t = space_trace(r->space, c, a, NULL);
-	if (*t == NULL)
-		return NULL;
-	trace_print(&text, *t);
-	return text_str(&text);
-}
-
-enum {
-	BATCH = 64,  /* candidates estimated together, at most: each is a scheduled set, which takes memory */
-	DRAFTS = 512 /* drafts that share beginnings, at most: their traces take some KiB each */
-};
-
-/* What is under way goes on while a search estimates. */
-static void turn(const TaskRun *r)
-{
-	if (r->meanwhile != NULL)
-		r->meanwhile(r->meanwhile_arg);
-	else if (r->means->measure != NULL)
-		measure_turn(r->means->measure);
-}
-
-/* Drafts that come one by one, and wait until the cost model takes them. */
-typedef struct Batch {
-	TaskRun *r;
-	const DraftJob *job;
-	int n, most;
-	Arena *arena[BATCH];
-	const char *trace[BATCH];
-	CostCandidate x[BATCH];
-} Batch;
-
-static void estimate_waiting(Batch *b)
-{
-	double ns[BATCH];
-	cost_estimate(&b->r->cost, b->x, b->n, ns);
-	for (int k = 0; k < b->n; k++) {
-		outcome_find(&b->r->estimates, b->trace[k])->ns = ns[k];
-		arena_free(b->arena[k]);
-	}
-	b->n = 0;
-}
-
-static void take_draft(void *arg, int i, Arena *a, const KernelSet *ks)
-{
-	Batch *b = arg;
-	turn(b->r);
-	if (ks == NULL) {
-		arena_free(a);
-		return;
-	}
-	b->arena[b->n] = a;
-	b->trace[b->n] = b->job[i].text;
-	b->x[b->n++] = (CostCandidate){ ks, b->r->task };
-	if (b->n == b->most)
-		estimate_waiting(b);
-}
-
-/* Configs of a schedule that was estimated before, or stands earlier among them, cost nothing. */
-static void estimate_some(TaskRun *r, const Config *c, int n, double *ns, uint64_t *same)
-{
-	Arena *a = arena_new();
-	const char *trace[DRAFTS];
-	DraftJob fresh[DRAFTS];
-	int m = 0, want = r->cost.row->batch;
-	for (int i = 0; i < n; i++) {
-		Trace *t;
-		trace[i] = trace_text(r, &c[i], a, &t);
-		if (trace[i] != NULL && outcome_find(&r->estimates, trace[i]) == NULL) {
-			outcome_add(&r->estimates, trace[i], -1, false);
-			fresh[m++] = (DraftJob){ t, trace[i] };
-		}
-		turn(r);
-	}
-	Batch b = { .r = r, .job = fresh, .most = want < 1 ? 1 : want < BATCH ? want : BATCH };
-	if (m == 1) {
-		Arena *own = arena_new();
-		take_draft(&b, 0, own, drafts_make(r->drafts, own, fresh[0].trace, NULL));
-	} else {
-		drafts_each(r->drafts, fresh, m, take_draft, &b);
-	}
-	estimate_waiting(&b);
-	for (int i = 0; i < n; i++) {
-		ns[i] = trace[i] != NULL ? outcome_find(&r->estimates, trace[i])->ns : -1;
-		same[i] = trace[i] != NULL ? map_hash_bytes(trace[i], strlen(trace[i])) : 0;
-	}
-	arena_free(a);
-}
-
-static int estimate_revision(void *arg)
-{
-	return cost_revision(&((TaskRun *)arg)->cost);
-}
-
-static bool estimate_over(void *arg)
-{
-	const TaskRun *r = arg;
-	const Clock *c = &r->means->clock;
-	return tune_stopped(r->means) || (r->until_ms > 0 && c->now_ms(c->arg) >= r->until_ms);
-}
-
-/* SearchCost: through the cost model. */
-static void estimate_configs(void *arg, const Config *c, int n, double *ns, uint64_t *same)
-{
-	TaskRun *r = arg;
-	if (r->revision != cost_revision(&r->cost)) {
-		r->estimates = (OutcomeSet){ .index.arena = r->arena };
-		r->revision = cost_revision(&r->cost);
-	}
-	for (int i = 0; i < n; i += DRAFTS)
-		estimate_some(r, c + i, n - i < DRAFTS ? n - i : DRAFTS, ns + i, same + i);
 }
 
 /* ---- what is known already ---- */
@@ -290,13 +174,30 @@ static bool read_known(TaskRun *r, Err *err)
 
 /* ---- opening ---- */
 
+/* What is under way goes on while a search estimates. */
+static void turn(void *arg)
+{
+	const TaskRun *r = arg;
+	if (r->meanwhile != NULL)
+		r->meanwhile(r->meanwhile_arg);
+	else if (r->means->measure != NULL)
+		measure_turn(r->means->measure);
+}
+
+static bool is_over(void *arg)
+{
+	const TaskRun *r = arg;
+	const Clock *c = &r->means->clock;
+	return tune_stopped(r->means) || (r->until_ms > 0 && c->now_ms(c->arg) >= r->until_ms);
+}
+
 bool task_run_open(TaskRun *r, TaskProgress *state, Arena *a, const Task *task, const TuneRequest *ask,
 	const TuneMeans *with, Err *err)
 {
 	char hex[HASH_HEX];
 	*r = (TaskRun){ .ask = ask, .means = with, .arena = a, .state = state, .task = task };
 	r->cost = cost_or_first(with->cost, a, ask->target);
-	r->known.index.arena = r->records.index.arena = r->estimates.index.arena = a;
+	r->known.index.arena = r->records.index.arena = a;
 	state->task = task;
 	r->space = space_new(a, task, ask->target, err);
 	if (r->space == NULL)
@@ -307,7 +208,7 @@ bool task_run_open(TaskRun *r, TaskProgress *state, Arena *a, const Task *task, 
 	CompileOptions o = { .target = ask->target, .cost = with->cost, .untuned = with->untuned };
 	bool takes = compile_lowered_default(ir_new(scratch), task, &o, &plan, err) != NULL;
 	Trace *t;
-	const char *first = trace_text(r, &r->space->first, scratch, &t);
+	const char *first = estimates_trace(r->space, &r->space->first, scratch, &t);
 	r->default_trace = takes ? arena_printf(a, "%s", plan.trace) : "";
 	r->default_apart = first == NULL || strcmp(first, r->default_trace) != 0;
 	r->guess_ms = takes ? plan.estimated_ms : 0;
@@ -323,8 +224,16 @@ bool task_run_open(TaskRun *r, TaskProgress *state, Arena *a, const Task *task, 
 	space_saves(r->space, &r->least_saved, &r->most_saved);
 	Rng seed = rng_seed(ask->seed);
 	hash_hex(task->id, hex);
-	SearchCost cost = { estimate_configs, r, estimate_revision, estimate_over };
-	r->search = ask->search->open(a, r->space, cost, ask->effort, rng_fork(&seed, hex));
+	r->estimates = (Estimates){ .arena = a,
+		.task = task,
+		.space = r->space,
+		.drafts = r->drafts,
+		.cost = &r->cost,
+		.turn = turn,
+		.over = is_over,
+		.arg = r };
+	r->search =
+		ask->search->open(a, r->space, estimates_of(&r->estimates), ask->effort, rng_fork(&seed, hex));
 	return true;
 }
 
@@ -401,7 +310,7 @@ static Candidate *next_searched(TaskRun *r, Candidate *const *flying, int n, boo
 	}
 	Arena *a = arena_new();
 	Trace *t;
-	const char *trace = trace_text(r, &c, a, &t);
+	const char *trace = estimates_trace(r->space, &c, a, &t);
 	const Outcome *k = trace != NULL ? outcome_find(&r->known, trace) : NULL;
 	Candidate *x = trace != NULL && k == NULL ? candidate_new(r, a, trace) : NULL;
 	if (x != NULL) {
@@ -528,8 +437,8 @@ double task_run_gain(const TaskRun *r)
 
 double task_run_belief(const TaskRun *r, const Candidate *x)
 {
-	const Outcome *k = outcome_find(&r->estimates, x->trace);
-	return k != NULL && k->ns > 0 ? k->ns : cost_estimate_one(&r->cost, x->ks, r->task);
+	double ns = estimates_known(&r->estimates, x->trace);
+	return ns > 0 ? ns : cost_estimate_one(&r->cost, x->ks, r->task);
 }
 
 double task_run_could_save(const TaskRun *r)

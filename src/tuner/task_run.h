@@ -7,6 +7,7 @@
 
 #include "db/rank.h"
 #include "schedule/drafts.h"
+#include "tuner/estimates.h"
 #include "tuner/outcome.h"
 #include "tuner/tuner.h"
 
@@ -23,8 +24,7 @@ typedef struct TaskRun {
 	Cost cost;
 	OutcomeSet known; /* by trace */
 	OutcomeSet records; /* ids of the runs that were reused: a run may be in several databases */
-	OutcomeSet estimates; /* ns of the cost model; configs of one schedule are estimated once */
-	int revision;         /* of the cost model that these are of */
+	Estimates estimates;
 	const char *default_trace;
 	bool default_apart; /* no first config of the space, which is refused */
 	double guess_ms; /* estimate of the default */
