@@ -6,8 +6,8 @@
 #include <string.h>
 
 /*
- * Loops inside of a part, outermost first. The first n may share the requests for weights, and the knob "spread" has a
- * word for each; those behind them are written out.
+ * Loops inside of a part, outermost first. The first n may share the requests for weights, and the knob "panel.spread"
+ * has a word for each; those behind them are written out.
  */
 typedef struct Nest {
 	int n, all;
@@ -66,7 +66,7 @@ static int64_t choose_band(Sketch *s, const Tiled *t, const Panel *p)
 	int first = 0;
 	while (first < n - 1 && far > 0 && sums * option[first] * 4 > far)
 		first++;
-	return sketch_number(s, "band", option, n, first);
+	return sketch_number(s, "panel.band", option, n, first);
 }
 
 /* Rows of a tile of windows: as many as registers hold sums for. */
@@ -78,7 +78,7 @@ static int64_t choose_rows(Sketch *s, const Tiled *t, const Panel *p)
 		return 1;
 	for (int64_t r = 1; r <= p->band && f * r * p->tile->pixels + f + 1 <= regs && n < KNOB_OPTIONS; r++)
 		option[n++] = r;
-	return sketch_number(s, "rows", option, n, 0);
+	return sketch_number(s, "panel.rows", option, n, 0);
 }
 
 /* Channels that are written out: divisors, since sums begin before a part, not in it. */
@@ -92,7 +92,7 @@ static int64_t choose_unroll(Sketch *s, const Panel *p, int64_t channels)
 		first = u <= TMPL_PANEL_STEPS ? n : first;
 		option[n++] = u;
 	}
-	return sketch_number(s, "unroll", option, n, first);
+	return sketch_number(s, "panel.unroll", option, n, first);
 }
 
 /* The last reduce loop has several taps, few enough to be written out. */
@@ -102,16 +102,40 @@ static bool few_taps(const Tiled *t, const PanelOf *of)
 	return last != of->channels && t->reduce[last].extent > 1 && t->reduce[last].extent <= TMPL_TAPS;
 }
 
-/* The loop that is innermost of those that are not written out gives each request the most time. */
-static void choose_ahead(Sketch *s, const Nest *nest, Panel *p)
+/* Lines of a part's weights. */
+static int64_t part_lines(const Sketch *s, const Tiled *t, const Panel *p)
+{
+	int64_t bytes = dtype_bytes(t->sum, p->width * p->part);
+	for (int k = 0; k < t->nreduce; k++)
+		bytes *= k == p->of->channels ? 1 : t->reduce[k].extent;
+	return ceil_div(bytes, s->target->line_bytes);
+}
+
+/* Iterations of the nest's loops up to one of them. */
+static int64_t shares_of(const Nest *nest, int loop)
+{
+	int64_t shares = 1;
+	for (int k = 0; k <= loop; k++)
+		shares *= nest->extent[k];
+	return shares;
+}
+
+/*
+ * By default requests come as evenly as they can without being made twice: in the innermost loop each of whose
+ * iterations has a line to ask for.
+ */
+static void choose_ahead(Sketch *s, const Tiled *t, const Nest *nest, Panel *p)
 {
 	static const int64_t parts[] = { 0, 1, 2, 4 };
+	int first = nest->n - 1;
 	if (nest->n == 0)
 		return; /* one tile, all of which is written out */
-	p->ahead = sketch_number(s, "ahead", parts, sizeof parts / sizeof *parts, 1);
+	p->ahead = sketch_number(s, "panel.ahead", parts, sizeof parts / sizeof *parts, 1);
 	sketch_opens(s);
+	while (first > 0 && shares_of(nest, first) > part_lines(s, t, p))
+		first--;
 	if (p->ahead > 0)
-		p->spread = sketch_word(s, "spread", nest->word, nest->n, nest->n - 1);
+		p->spread = sketch_word(s, "panel.spread", nest->word, nest->n, first);
 }
 
 /* ---- steps ---- */
@@ -246,14 +270,9 @@ static void end_tiles(Sketch *s, const Tiled *t, const Panel *p, const char *loo
 /* A few requests of one iteration are written out. */
 static void ahead_steps(Sketch *s, const Tiled *t, const Panel *p, const Nest *nest, const char *parts)
 {
-	int64_t lines = dtype_bytes(t->sum, p->width * p->part) / s->target->line_bytes, shares = 1;
-	for (int k = 0; k < t->nreduce; k++)
-		lines *= k == p->of->channels ? 1 : t->reduce[k].extent;
-	for (int k = 0; k <= p->spread; k++)
-		shares *= nest->extent[k];
 	sketch_step(s, "prefetch %s.p %s %s %s %lld", p->of->weights, t->block, parts, nest->loop[p->spread],
 		(long long)p->ahead);
-	if (ceil_div(lines, shares) <= TMPL_PANEL_LINES)
+	if (ceil_div(part_lines(s, t, p), shares_of(nest, p->spread)) <= TMPL_PANEL_LINES)
 		sketch_step(s, "unroll %s.p.f", p->of->weights);
 }
 
@@ -338,25 +357,25 @@ bool panel_sums(Sketch *s, const Tiled *t, const Tile *tile, const PanelOf *of)
 	if (!picked)
 		return false;
 	Tiled whole = *t;
-	p.border = t->selects && of->block > 1 && sketch_word(s, "border", border, 2, 0) == 1;
+	p.border = t->selects && of->block > 1 && sketch_word(s, "panel.border", border, 2, 0) == 1;
 	sketch_opens(s);
 	whole.selects &= !p.border;
-	p.part = sketch_number(s, "depth", part, n, first);
+	p.part = sketch_number(s, "panel.depth", part, n, first);
 	sketch_opens(s);
 	p.band = choose_band(s, t, &p);
 	sketch_opens(s);
 	bool several = p.band < t->out[p.banded].extent && filters > p.width;
-	p.inside = !several || sketch_word(s, "outermost", outermost, 2, 0) == 0;
+	p.inside = !several || sketch_word(s, "panel.outermost", outermost, 2, 0) == 0;
 	p.rows = choose_rows(s, &whole, &p);
 	sketch_opens(s);
 	p.unroll = choose_unroll(s, &p, of->block > 1 && of->block < p.part ? of->block : p.part);
 	sketch_opens(s);
-	p.taps = few_taps(t, of) && sketch_flag(s, "taps", true);
+	p.taps = few_taps(t, of) && sketch_flag(s, "panel.taps", true);
 	p.panels = tile->vectors > 1 && filters % p.width == 0 && p.width <= TMPL_COOP_PANEL &&
-		sketch_word(s, "packed", packed, 2, 1) == 1;
+		sketch_word(s, "panel.packed", packed, 2, 1) == 1;
 	Text splits = { .arena = s->arena };
 	Nest nest = cut_part(s, &whole, &p, &splits);
-	choose_ahead(s, &nest, &p);
+	choose_ahead(s, t, &nest, &p);
 	panel_steps(s, t, &p);
 	return true;
 }
