@@ -258,11 +258,14 @@ static void store_nest(Sketch *s, const Tiled *t, const Panel *p, TileAxis outer
 	lay_sums(s, t, p->tile);
 }
 
-/* A tile that is shorter, or whose taps lie in the padding, is code of its own. */
+/*
+ * A tile that is shorter, or whose taps lie in the padding, is code of its own, also of few taps: with conditions in
+ * all tiles 3x3 128>128 28x28 took 2.36 ms, so 1.10.
+ */
 static void end_tiles(Sketch *s, const Tiled *t, const Panel *p, const char *loop)
 {
 	int64_t pixels = p->banded == p->tile->pixel ? p->band : t->axis[p->tile->pixel].extent;
-	bool first = t->selects && t->reduce[t->nreduce - 1].extent > TMPL_FEW_TAPS;
+	bool first = t->selects && t->reduce[t->nreduce - 1].extent > 1;
 	if (first || pixels % p->tile->pixels != 0)
 		tile_ends(s, &(TileAxis){ "", pixels }, p->tile->pixels, loop, first);
 }
