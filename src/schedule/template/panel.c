@@ -345,6 +345,21 @@ static int banded_axis(const Tile *tile)
 	return tile->pixel > TILE_ROWS ? tile->pixel - 1 : tile->pixel;
 }
 
+/*
+ * Windows of few pixels, for which reading weights takes long beside the arithmetic; not where panels would leave
+ * threads without work that tiles of rows have.
+ */
+static bool is_default(const Sketch *s, const Tiled *t, const Panel *p)
+{
+	int64_t pixels = 1, taps = 1, panels = t->out[p->tile->vector].extent / p->width;
+	for (int k = 0; k < t->n; k++)
+		pixels *= k == p->tile->vector ? 1 : t->out[k].extent;
+	for (int k = 0; k < t->nreduce; k++)
+		taps *= k == p->of->channels ? 1 : t->reduce[k].extent;
+	return taps > 1 && pixels <= TMPL_PANEL_PIXELS && s->target->vector_regs >= TMPL_PANEL_REGISTERS &&
+	       panels % s->target->threads == 0;
+}
+
 bool panel_sums(Sketch *s, const Tiled *t, const Tile *tile, const PanelOf *of)
 {
 	static const char *const place[] = { "tile", "panel" }, *const outermost[] = { "panels", "bands" };
@@ -355,7 +370,7 @@ bool panel_sums(Sketch *s, const Tiled *t, const Tile *tile, const PanelOf *of)
 	bool one = t->nbefore == 0 && t->dot == NULL && tile->group == 0 && filters % tile->lanes == 0;
 	if (n == 0 || !one || target_has_blocks(s->target))
 		return false;
-	bool picked = sketch_word(s, "sums", place, 2, 0) == 1;
+	bool picked = sketch_word(s, "sums", place, 2, is_default(s, t, &p)) == 1;
 	sketch_opens(s);
 	if (!picked)
 		return false;
