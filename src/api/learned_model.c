@@ -25,6 +25,16 @@ static int model_files(
 	return m;
 }
 
+bool session_has_model(const DlcSession *s, DlcDatabase *const *database, int n, const Target *t, Arena *a)
+{
+	const char **file = arena_array(a, const char *, n + 1);
+	int m = model_files(s, database, n, t->kind, file, a);
+	bool there = false;
+	for (int i = 0; i < m; i++)
+		there |= access(file[i], F_OK) == 0;
+	return there;
+}
+
 bool session_cost(DlcSession *s, const char *name, DlcDatabase *const *database, int n, const Target *t, Cost *out,
 	Arena *a, Err *err)
 {

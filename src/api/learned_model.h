@@ -6,6 +6,8 @@
 #include "compile/untuned.h"
 #include "cost_model/cost_model.h"
 
+/* Whether a learned model lies beside a database or among the shipped logs, of use or not. */
+bool session_has_model(const DlcSession *s, DlcDatabase *const *database, int n, const Target *t, Arena *a);
 /* The cost model that is named, opened; one that reads a file finds that of the first database. Tells its note. */
 bool session_cost(DlcSession *s, const char *name, DlcDatabase *const *database, int n, const Target *t, Cost *out,
 	Arena *a, Err *err);

@@ -295,6 +295,7 @@ static void fill(Tuning *x, Db *const *db)
 		.nmore = r->ndatabase - !dry,
 		.clock = { now_ms, NULL },
 		.cost = &x->cost,
+		.compiling = r->cost_model != NULL ? &x->cost : NULL,
 		.cache = dry ? NULL : session_cache(x->session, x->arena),
 		.stop = &x->session->stop,
 		.on_trial = on_trial,
@@ -401,14 +402,13 @@ static bool tune(Tuning *x, DlcTuneResult *out, Err *err)
 	x->part = compile_tasks(x->arena, x->ask.dag, &x->target, err);
 	if (x->part == NULL)
 		return false;
-	/* A model that chooses better than defaults on such targets ranks candidates too. */
-	Untuned *untuned =
-		session_untuned(x->session, x->r->cost_model, x->r->database, x->r->ndatabase, &x->target, x->arena);
-	const char *ranks = x->r->cost_model == NULL && untuned != NULL ? cost_xgboost.name : x->r->cost_model;
+	const char *ranks = x->r->cost_model;
+	if (ranks == NULL && session_has_model(x->session, x->r->database, x->r->ndatabase, &x->target, x->arena))
+		ranks = cost_xgboost.name;
 	if (!session_cost(x->session, ranks, x->r->database, x->r->ndatabase, &x->target, &x->cost, x->arena, err))
 		return false;
 	fill(x, db);
-	x->with.untuned = untuned;
+	x->with.untuned = session_untuned(x->session, ranks, x->r->database, x->r->ndatabase, &x->target, x->arena);
 	if (!x->r->dry_run && !describe_device(x, err)) {
 		cost_close(&x->cost);
 		return false;

@@ -49,7 +49,7 @@ Compiled *confirm_compile(Tuner *t, const char *(*trace_of)(const Task *task, vo
 {
 	DbSet set = task_run_databases(t->means, t->arena);
 	CompileOptions o = { .target = t->ask->target,
-		.cost = t->means->cost,
+		.cost = t->means->compiling,
 		.untuned = t->means->untuned,
 		.cache = t->means->cache,
 		.db = set.db,

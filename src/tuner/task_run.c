@@ -205,7 +205,7 @@ bool task_run_open(TaskRun *r, TaskProgress *state, Arena *a, const Task *task, 
 	r->drafts = drafts_new(a, task, ask->target);
 	Arena *scratch = arena_new();
 	TaskPlan plan;
-	CompileOptions o = { .target = ask->target, .cost = with->cost, .untuned = with->untuned };
+	CompileOptions o = { .target = ask->target, .cost = with->compiling, .untuned = with->untuned };
 	bool takes = compile_lowered_default(ir_new(scratch), task, &o, &plan, err) != NULL;
 	Trace *t;
 	const char *first = estimates_trace(r->space, &r->space->first, scratch, &t);

@@ -48,6 +48,7 @@ typedef struct TuneMeans {
 	const EnvDevice *device; /* what candidates run on, for their environment; NULL: a CPU */
 	Clock clock;
 	const Cost *cost;       /* ranks what was not measured, and is told what was; NULL: the first cost model */
+	const Cost *compiling;  /* that of dlc_compile, for base lines; NULL: the first cost model */
 	struct Untuned *untuned; /* chooses what is compiled without records: the base line; may be NULL */
 	const CodeCache *cache; /* of the network's code; may be NULL */
 	Roof roof;              /* what the machine gives; zeros: no roofs */
