@@ -110,6 +110,26 @@ static bool default_has(const Space *s, const Knob *k, int *option)
 	return false;
 }
 
+/*
+ * Whether an earlier row says the same of this knob, since what is its default depends on another knob: then that of
+ * the default config stands there.
+ */
+static bool is_told(const Space *s, Arena *a, size_t at)
+{
+	const Knob *k = &s->knob.at[at];
+	int picked;
+	for (size_t i = 0; i < s->knob.n && !default_has(s, k, &picked); i++) {
+		const Knob *o = &s->knob.at[i];
+		bool same = o->name == k->name && o->n == k->n && o->under != NULL && k->under != NULL &&
+			strcmp(o->under, k->under) == 0;
+		for (int n = 0; n < k->n && same; n++)
+			same = strcmp(option_text(a, &o->option[n]), option_text(a, &k->option[n])) == 0;
+		if (same && (i < at || default_has(s, o, &picked)))
+			return i != at;
+	}
+	return false;
+}
+
 static void space_json(Text *out, Arena *a, Space *s, const char *id)
 {
 	Json *v = json_new(a, JV_OBJECT);
@@ -122,6 +142,8 @@ static void space_json(Text *out, Arena *a, Space *s, const char *id)
 	for (size_t k = 0; k < s->knob.n; k++) {
 		const Knob *knob = &s->knob.at[k];
 		int picked;
+		if (is_told(s, a, k))
+			continue;
 		Json *row = json_new(a, JV_OBJECT);
 		json_set(a, row, "name", json_new_text(a, knob->name));
 		if (knob->under != NULL)
@@ -152,6 +174,8 @@ static void space_text(Text *out, Arena *a, Space *s, const char *id)
 	for (size_t k = 0; k < s->knob.n; k++) {
 		const Knob *knob = &s->knob.at[k];
 		int picked = -1;
+		if (is_told(s, a, k))
+			continue;
 		default_has(s, knob, &picked);
 		text_add(out, "%-20s", knob->name);
 		for (int i = 0; i < knob->n; i++)
