@@ -311,10 +311,11 @@ static bool first_rounds(Duel *d, Err *err)
 	return true;
 }
 
-/* No time for rounds to choose by beside those that settle the choice: then the winners alone are the choice. */
+/* Time for rounds that settle a choice, but not for others to choose by: then the winners alone are the choice. */
 static bool is_short(const Duel *d)
 {
-	return !d->held && d->nnet > 1 && d->rounds(d->arg, 2, 2) < TUNE_FIRST_ROUNDS + TUNE_USUAL_ROUNDS;
+	return !d->held && d->nnet > 1 && d->rounds(d->arg, 1, 2) >= TUNE_ROUNDS &&
+	       d->rounds(d->arg, 2, 2) < TUNE_FIRST_ROUNDS + TUNE_USUAL_ROUNDS;
 }
 
 bool duel_run(Duel *d, Err *err)
@@ -331,8 +332,9 @@ bool duel_run(Duel *d, Err *err)
 			choose(d, 1, since);
 			return true;
 		}
-	} else if (!first_rounds(d, err))
+	} else if (!first_rounds(d, err)) {
 		return d->round == 0;
+	}
 	if (d->round == 0)
 		return true;
 	int stays = d->held ? add_made(d, INFINITY) : 0;

@@ -316,6 +316,23 @@ START_TEST(no_time_chooses_nothing)
 }
 END_TEST
 
+/* Where there is no time at all, one round beside the default is taken all the same: else times alone would choose. */
+START_TEST(one_round_passes_the_budget)
+{
+	for (int turns = 0; turns < 12; turns++) {
+		Arena *a = arena_new();
+		Err err = { 0 };
+		World *w = arena_new_of(a, World);
+		open_world(w, a, 11, 20, machine[0], &space[0], usual);
+		w->most_turns = turns;
+		ck_assert(duel_run(&w->d, &err));
+		ck_assert_int_ge(w->d.round, 1);
+		ck_assert_int_eq(w->d.chosen, 0);
+		arena_free(a);
+	}
+}
+END_TEST
+
 /* The default network has other Tasks than those that were tuned, and no database chose these. */
 START_TEST(another_cut_needs_a_gain)
 {
@@ -344,6 +361,7 @@ int main(void)
 	tcase_add_test(tc, short_budgets);
 	tcase_add_test(tc, what_was_chosen_before_stays);
 	tcase_add_test(tc, no_time_chooses_nothing);
+	tcase_add_test(tc, one_round_passes_the_budget);
 	tcase_add_test(tc, another_cut_needs_a_gain);
 	return run_suite("duel", tc);
 }
