@@ -113,7 +113,7 @@ static DlcStatus open_other(Worker *w, size_t bytes, DlcError *err)
 
 enum { PIECE = 128 << 10, PIECES = 2048 };
 
-/* The median time of pieces that are read one after another, in nanoseconds. */
+/* The median time of pieces that are read one after another, in nanoseconds; there is one at least. */
 static double piece_ns(const unsigned char *p, size_t bytes)
 {
 	double ns[PIECES];
@@ -169,11 +169,12 @@ DlcStatus worker_cold_open(Worker *w, uint64_t network, DlcError *err)
 	w->can_flush = host && can_flush();
 	bool fits = network <= last / SAMPLING_LAST_PART;
 	uint64_t passes = SAMPLING_ROOM * network; /* between two runs of a Task, what others read of this cache included */
-	if (fits && w->can_flush && passes > own && w->asked != network) {
+	uint64_t few = own > PIECE ? own : PIECE;
+	if (fits && w->can_flush && passes > few && w->asked != network) {
 		w->asked = network;
-		w->held = is_held((size_t)passes, (size_t)own);
+		w->held = is_held((size_t)passes, (size_t)few);
 	}
-	fits = fits && (passes <= own || !w->can_flush || w->held);
+	fits = fits && (passes <= few || !w->can_flush || w->held);
 	w->flushes = !fits && w->can_flush;
 	w->touched = fits || w->flushes ? own : network <= last ? network : SAMPLING_LAST_TIMES * last;
 	w->touched = network < w->touched ? network : w->touched;
