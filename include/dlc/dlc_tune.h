@@ -46,7 +46,10 @@ typedef struct DlcTuneRequest {
 	DlcTarget target;
 	DlcDatabase *const *database; /* the first is written, all are read */
 	int ndatabase;
-	/* NAME or NAME:FILE, ranks schedules that were not measured; NULL: xgboost where there is a model. */
+	/*
+	 * NAME or NAME:FILE, ranks schedules that were not measured; NULL: xgboost where there is a model, else analytic,
+	 * and base lines as dlc_compile's.
+	 */
 	const char *cost_model;
 	const char *const *task; /* prefixes of ids; none: all tasks */
 	int ntask;

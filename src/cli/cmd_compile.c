@@ -359,7 +359,7 @@ static const Option options[] = {
 	{ .name = "code", .kind = OPT_CHOICE, .arg = "auto|ptx|cubin|both",
 		.help = "for CUDA: PTX, machine code, or both (default: PTX, and cubins if nvJitLink is found)" },
 	OPTION_DB,
-	OPTION_COST_MODEL,
+	OPTION_COST_MODEL("analytic (default), xgboost"),
 	OPTIONS_MODEL,
 	{ .name = "explain", .kind = OPT_FLAG, .help = "print where each task's schedule came from" },
 	{ .name = "require", .kind = OPT_CHOICE, .arg = "exact|near|stale|model|default",

@@ -179,7 +179,7 @@ static const Option options[] = {
 		.help = "device of the target's kind, several, or all (default 0)" },
 	OPTION_THREADS,
 	OPTION_DB_WRITTEN,
-	OPTION_COST_MODEL,
+	OPTION_COST_MODEL("xgboost (default where there is a model), analytic"),
 	{ .name = "trials",
 		.kind = OPT_TRIALS,
 		.arg = "N",

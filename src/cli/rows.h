@@ -36,11 +36,11 @@
 		.lo = 1, \
 		.hi = DLC_THREADS, \
 		.help = "threads the code is made for (default 1)" }
-#define OPTION_COST_MODEL \
+#define OPTION_COST_MODEL(names) \
 	{ .name = "cost-model", \
 		.kind = OPT_TEXT, \
 		.arg = "NAME[:FILE]", \
-		.help = "what ranks schedules that were not measured: xgboost (default where there is a model), analytic" }
+		.help = "what ranks schedules that were not measured: " names }
 #define OPTION_DB \
 	{ .name = "tuning-db", \
 		.field = "database", \

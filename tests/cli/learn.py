@@ -206,6 +206,10 @@ def tunes():
     assert both["schedules"] > before["schedules"] and both["targets"] == 2 and both["replayed"] == 0, both
     os.remove(rows())
     assert train(DB, own)["replayed"] >= both["schedules"]
+    for named, ranks in ([], "xgboost"), (["--cost-model=analytic"], "analytic"):
+        p = run("dlc-tune", "mlp", "--tuning-db=" + own, "--tuning-db=" + DB, "--trials=+2", "--events=-", *named)
+        session = next(e for e in map(json.loads, p.stdout.splitlines()) if e["event"] == "session")
+        assert session["cost_model"] == ranks, session
 
 def main():
     import_records()
