@@ -1,9 +1,9 @@
 /*
  * What convolutions are cut into beside tiles: parts of the input channels, bands of rows, tiles across rows, panels
- * whose sums wait while short parts pass (of dense layers, too). Parts are
- * asked for where no cache holds what pixels read, and are the default of 1x1 convolutions where tiles ask more of the
- * second cache than it gives with ease. Each such config has a schedule and computes what the naive Fn does; with parts
- * its sums begin in a nest of their own. And the other defaults of convolutions that sizes decide.
+ * whose sums wait while short parts pass (of dense layers, too). Parts are asked for where no cache holds what pixels
+ * read, and are the default of 1x1 convolutions where tiles ask more of the second cache than it gives with ease. Each
+ * such config has a schedule and computes what the naive Fn does; with parts its sums begin in a nest of their own.
+ * And the other defaults of convolutions that sizes decide.
  */
 #include "equal.h"
 #include "suite.h"

@@ -230,7 +230,7 @@ static void lay_sums(Sketch *s, const Tiled *t, const Tile *tile)
 			(char)(letters[t->n][tile->vector] - 'A' + 'a'));
 }
 
-/* The nest that stores, in panels and bands, whose loops are the outermost ones: inside, outside. */
+/* The nest that stores, in panels and bands, whose loops are the outermost ones: outside, inside. */
 static void store_nest(Sketch *s, const Tiled *t, const Panel *p, TileAxis outer[2])
 {
 	const TileAxis *v = &t->out[p->tile->vector], *b = &t->out[p->banded];
