@@ -262,25 +262,34 @@ static LLVMValueRef erf_picked(const Math *m, LLVMValueRef a)
 }
 
 /*
- * x + x P(x^2) near 0, else 1 - e^Q(|x|): Q fits log(erfc), and is 0's 1 beyond the last interval.
+ * f32: 1 - e^y, y = log(erfc(t)) = -t + t P(t), as -(2^k (e^r - 1) + (2^k - 1)): both y and the result are what is
+ * near 0 and something small. One path serves all of t, where a second one near 0 would take as long again.
  */
+static LLVMValueRef erf32(const Math *m, LLVMValueRef a)
+{
+	static const double p[] = { MATH_ERFC32 }, q[] = { MATH_EXPM32 };
+	LLVMValueRef n, t = at_most(m, math_abs(m, a), 3.9375);
+	LLVMValueRef y = math_fma(m, t, math_poly(m, t, p, MATH_LEN(p)), math_neg(m, t));
+	LLVMValueRef k = power_of_2(m, nearest(m, y, 0x1.71547652b82fep0, &n));
+	LLVMValueRef r = math_fma(m, n, math_real(m, -0x1.62e43p-1), y);
+	LLVMValueRef e = math_fma(m, math_mul(m, r, r), math_poly(m, r, q, MATH_LEN(q)), r);
+	e = math_fma(m, math_neg(m, k), e, math_sub(m, math_real(m, 1), k));
+	return math_sign(m, e, a);
+}
+
+/* f64: x + x P(x^2) below 1, else 1 - e^Q(|x| - 3): Q fits log(erfc), and is 0's 1 beyond 6. */
 static LLVMValueRef erf_of(const Math *m, LLVMValueRef a)
 {
-	static const double s32[] = { MATH_ERF_SMALL32 }, s64[] = { MATH_ERF_SMALL64 };
-	static const double b32[] = { MATH_ERF_BIG32 }, b64[] = { MATH_ERF_BIG64 };
+	static const double s64[] = { MATH_ERF_SMALL64 }, b64[] = { MATH_ERF_BIG64 };
 	if (math_scales(m))
 		return erf_picked(m, a);
-	LLVMValueRef t = math_abs(m, a), z = math_mul(m, a, a), q;
-	LLVMValueRef p = m->wide ? math_poly(m, z, s64, MATH_LEN(s64)) : math_poly(m, z, s32, MATH_LEN(s32));
-	LLVMValueRef small = math_fma(m, t, p, t), end = math_real(m, m->wide ? 6.0 : 3.9375);
-	LLVMValueRef u = math_select(m, math_less(m, end, t), end, t);
-	if (m->wide)
-		q = math_poly(m, math_sub(m, u, math_real(m, 3)), b64, MATH_LEN(b64));
-	else
-		q = math_poly(m, u, b32, MATH_LEN(b32));
-	LLVMValueRef big = math_sub(m, math_real(m, 1), exp_sum(m, q, NULL));
-	LLVMValueRef near = math_less(m, t, math_real(m, m->wide ? 1.0 : 0.921875));
-	return math_sign(m, math_select(m, near, small, big), a);
+	if (!m->wide)
+		return erf32(m, a);
+	LLVMValueRef t = math_abs(m, a), z = math_mul(m, a, a), one = math_real(m, 1);
+	LLVMValueRef small = math_fma(m, t, math_poly(m, z, s64, MATH_LEN(s64)), t);
+	LLVMValueRef u = math_sub(m, at_most(m, t, 6), math_real(m, 3));
+	LLVMValueRef big = math_sub(m, one, exp_sum(m, math_poly(m, u, b64, MATH_LEN(b64)), NULL));
+	return math_sign(m, math_select(m, math_less(m, t, one), small, big), a);
 }
 
 /* pi/2 - atan(1/t) for t = |a| > tan(3 pi/8), pi/4 + atan((t - 1) / (t + 1)) for t > tan(pi/8), else x + x^3 P(x^2). */

@@ -78,17 +78,17 @@ LLVMValueRef math_product(const Math *m, LLVMValueRef a, LLVMValueRef b, LLVMVal
 	-0x1.5555555555555p-2, 0x1.11111111110d1p-3, -0x1.ba1ba1ba1735cp-5, 0x1.664f488183d29p-6, -0x1.226e3529dedafp-7, \
 		0x1.d6d3c5a98bfbbp-9, -0x1.7da294893b63fp-10, 0x1.354da5157c567p-11, -0x1.f4bd1cbfd1a64p-13, \
 		0x1.919bf13a1af1ep-14, -0x1.333cb4b72c14p-15, 0x1.8bc2a08ba53ffp-17, -0x1.30e926ff67bp-19
-/* erf(x)/x - 1 in x^2, |x| <= 0.921875 and 1: 2^-31 and 2^-62 */
-#define MATH_ERF_SMALL32 \
-	0x1.06eba8p-3, -0x1.812744p-2, 0x1.ce2e2p-4, -0x1.b8107cp-6, 0x1.54dad8p-8, -0x1.aae984p-11, 0x1.5f1134p-14
+/* log(erfc(x))/x + 1, 0..3.9375: 2^-26.9 of erf; and (e^r - 1 - r) / r^2, |r| <= ln2 / 2: 2^-25.9 of e^r - 1 */
+#define MATH_ERFC32 \
+	-0x1.06eba8p-3, -0x1.45f2fap-1, -0x1.a4fa6p-4, 0x1.39cde8p-6, 0x1.503ed6p-13, -0x1.b4fc2ap-10, 0x1.4bc566p-11, \
+		-0x1.ed624ap-14, 0x1.368dcep-17
+#define MATH_EXPM32 0x1p-1, 0x1.5554bp-3, 0x1.555486p-5, 0x1.122838p-7, 0x1.6d992ep-10
+/* erf(x)/x - 1 in x^2, |x| <= 1: 2^-62 */
 #define MATH_ERF_SMALL64 \
 	0x1.06eba8214db69p-3, -0x1.812746b0379e6p-2, 0x1.ce2f21a042b2p-4, -0x1.b82ce3128499dp-6, 0x1.565bcd0db02f2p-8, \
 		-0x1.c02db3d8ed3a7p-11, 0x1.f9a321a11f048p-14, -0x1.f4d1df39513fcp-17, 0x1.b9def19da475p-20, \
 		-0x1.5f1d36bbf42cbp-23, 0x1.f7a411cc961fdp-27, -0x1.386abf50591abp-30, 0x1.0579a62fae6b2p-34
-/* log(erfc(x)) in x, 0.921875..3.9375, and in x - 3, 1..6: 2^-34 and 2^-68 of erf */
-#define MATH_ERF_BIG32 \
-	0x1.6f62cap-13, -0x1.21280cp+0, -0x1.444568p-1, -0x1.bb898p-4, 0x1.9b9cfep-6, -0x1.1170d2p-8, 0x1.c7d9dp-12, \
-		-0x1.624f1ap-16
+/* log(erfc(x)) in x - 3, 1..6: 2^-68 of erf */
 #define MATH_ERF_BIG64 \
 	-0x1.570d36cb51ca6p+3, -0x1.9370b35013ba3p+2, -0x1.ea2f933642f32p-1, -0x1.e5bee8dd11a09p-8, 0x1.62c3204985bb9p-10, \
 		-0x1.01a07ae39e15dp-12, 0x1.6965719228fbcp-15, -0x1.dd82ba5169c6fp-18, 0x1.1f0fe1a1a9e85p-20, \
