@@ -5,11 +5,11 @@
 What each part of the search `portfolio` is good for, by leaving it out. Each of PARTS is an edit of a source in
 src/tuner. A copy of that source is edited, compiled as BUILD compiles it (`ninja -C BUILD tests/tuner/bench_search`
 comes first), and linked into the lab in place of the library's own, so the searches themselves have no switches for
-this. For each kind of recordings and each model: a row of the search as it is, and one without each part. Printed are
-the trials to 5 % and 2 % (median, 90th percentile; never: fewer runs got there), the trials of a run, the best time at
-the end over the best recorded one, and how many times the trials to 5 % it takes: in the geometric mean over recordings
-and seeds (a run that never gets there counts as --most), with the standard error between seeds. A part helps where that
-is above 1 by two errors."""
+this. PART+PART leaves out both. For each kind of recordings and each model: a row of the search as it is, and one
+without each part. Printed are the trials to 5 % and 2 % (median, 90th percentile; never: fewer runs got there), how
+many runs got within 2 %, the trials of a run, the best time at the end over the best recorded one, and how many times
+the trials to 5 % it takes: in the geometric mean over recordings and seeds (a run that never gets there counts as
+--most), with the standard error between seeds. A part helps where that is above 1 by two errors."""
 import argparse
 import collections
 import concurrent.futures
@@ -50,28 +50,30 @@ PARTS = [
 ]
 
 
-def without(row):
-    """The source without a part."""
-    name, source, old, new, _ = row
-    text = (ROOT / "src/tuner" / source).read_text()
-    if text.count(old) != 1:
-        sys.exit("ablation.py: part %s: src/tuner/%s has %d times \"%s\", not once; mend the row of PARTS" % (name,
-            source, text.count(old), old))
-    return text.replace(old, new)
+def without(parts):
+    """By name of a source: its text without the parts."""
+    texts = {}
+    for name, source, old, new, _ in parts:
+        text = texts.get(source) or (ROOT / "src/tuner" / source).read_text()
+        if text.count(old) != 1:
+            sys.exit("ablation.py: part %s: src/tuner/%s has %d times \"%s\", not once; mend the row of PARTS" % (name,
+                source, text.count(old), old))
+        texts[source] = text.replace(old, new)
+    return texts
 
 
-def linked(folder, row, commands):
-    """The lab without a part."""
-    name, source = row[:2]
-    part, lab, own = folder / name, "tests/tuner/bench_search", folder / (name + "." + source)
-    own.write_text(without(row))
-    compiling = next(c for c in commands if c.endswith("/src/tuner/" + source))
-    compiling = re.sub(r" -M[QF] \S+| -MD| -W\S+", "", re.sub(r" -c \S+$", " -c %s" % own, compiling))
-    compiling = re.sub(r" -o \S+", " -o %s.o" % own, compiling)
+def linked(folder, name, parts, commands):
+    """The lab without some parts."""
+    part, lab = folder / name, "tests/tuner/bench_search"
     linking = next(c for c in commands if " -o %s " % lab in c)
-    linking = linking.replace(" -o %s " % lab, " -o %s %s.o " % (part, own))
-    for command in compiling, linking:
-        subprocess.run(command, shell=True, cwd=ARGS.build, check=True)
+    for source, text in without(parts).items():
+        own = folder / (name + "." + source)
+        own.write_text(text)
+        compiling = next(c for c in commands if c.endswith("/src/tuner/" + source))
+        compiling = re.sub(r" -M[QF] \S+| -MD| -W\S+", "", re.sub(r" -c \S+$", " -c %s" % own, compiling))
+        subprocess.run(re.sub(r" -o \S+", " -o %s.o" % own, compiling), shell=True, cwd=ARGS.build, check=True)
+        linking = linking.replace(" -o ", " %s.o -o " % own)
+    subprocess.run(linking.replace(" -o %s " % lab, " -o %s " % part), shell=True, cwd=ARGS.build, check=True)
     return part
 
 
@@ -112,26 +114,27 @@ def print_row(kind, model, part, runs, whole):
     ratio = [left[seed] - with_it[seed] for seed in left]
     error = statistics.stdev(ratio) / math.sqrt(len(ratio)) if len(ratio) > 1 else 0
     near, nearer = [r[1] for r in runs], [r[2] for r in runs]
-    print("| %s | %s | %s | %s, %s | %s, %s | %.0f | %.3f | %.2f +- %.2f |" % (kind, model, part,
+    print("| %s | %s | %s | %s, %s | %s, %s | %d %% | %.0f | %.3f | %.2f +- %.2f |" % (kind, model, part,
         quantile(near, 0.5), quantile(near, 0.9), quantile(nearer, 0.5), quantile(nearer, 0.9),
-        statistics.mean(r[3] for r in runs), math.exp(statistics.mean(math.log(r[4]) for r in runs)),
-        math.exp(statistics.mean(ratio)), error), flush=True)
+        100 * sum(n < math.inf for n in nearer) // len(nearer), statistics.mean(r[3] for r in runs),
+        math.exp(statistics.mean(math.log(r[4]) for r in runs)), math.exp(statistics.mean(ratio)), error), flush=True)
 
 
 def main():
-    rows = [row for row in PARTS if row[0] in ARGS.part or not ARGS.part]
-    for part in ARGS.part:
-        if part not in [row[0] for row in PARTS]:
-            sys.exit("ablation.py: there is no part %s; parts are %s" % (part, ", ".join(row[0] for row in PARTS)))
+    known = {part[0]: part for part in PARTS}
+    for part in "+".join(ARGS.part).split("+") if ARGS.part else ():
+        if part not in known:
+            sys.exit("ablation.py: there is no part %s; parts are %s" % (part, ", ".join(known)))
     for part in PARTS:
-        without(part)
+        without([part])
     commands = commands_of(ARGS.build)
     with tempfile.TemporaryDirectory(prefix="dlc-ablation.") as name:
         folder = pathlib.Path(name)
         labs = {"-": ARGS.build / "tests/tuner/bench_search"}
-        labs.update((part[0], linked(folder, part, commands)) for part in rows)
-        print("| kind | model | without | 5 %: median, 90th | 2 %: median, 90th | trials of a run | end / best | "
-              "times the trials |\n|---|---|---|---|---|---|---|---|")
+        for name in ARGS.part or known:
+            labs[name] = linked(folder, name, [known[part] for part in name.split("+")], commands)
+        print("| kind | model | without | 5 %: median, 90th | 2 %: median, 90th | within 2 % | trials of a run | "
+              "end / best | times the trials |\n|---|---|---|---|---|---|---|---|---|")
         for kind in ARGS.kind.split(","):
             with concurrent.futures.ThreadPoolExecutor(ARGS.jobs) as pool:
                 each = pool.map(lambda lab: runs_of(lab, kind, folder), labs.values())

@@ -19,7 +19,8 @@ DLC_API const char *dlc_trial_status(int index);
 typedef struct DlcTaskProgress {
 	DlcTask task; /* weight: in the network as it is best by now; 0: of an alternative */
 	int64_t trials, reused;
-	double best_ms, default_ms; /* 0: not measured; in the end both inside the network */
+	/* 0: not measured. As races are expected to confirm them, or did; in the end both inside the network. */
+	double best_ms, default_ms;
 	double roof_ms;             /* no schedule of the task's own algorithm is faster; 0: not known */
 	double space;               /* configs */
 	int seeds;                  /* schedules from elsewhere that are tried */

@@ -13,6 +13,20 @@
 
 #include <math.h>
 
+/* Bayes: the schedule is one of the measured ones, each as likely as its time explains the least one. */
+double expect_again(const double *ns, int n, double noise)
+{
+	double least = ns[0], sum = 0, all = 0;
+	for (int i = 1; i < n; i++)
+		least = fmin(least, ns[i]);
+	for (int i = 0; i < n; i++) {
+		double above = log(ns[i] / least), likely = exp(-above * above / (2 * noise * noise));
+		sum += likely * above;
+		all += likely;
+	}
+	return least * exp(sum / all);
+}
+
 double expect_saved(const double *best, int n, int more)
 {
 	double doublings = fmin(2, log2(n)), seen = log(best[(n - 1) / 4] / best[n - 1]);

@@ -1,10 +1,17 @@
 /*
- * What more trials of a Task may save, by what its last ones saved; and which Task's trial is next.
+ * What a Task's best time is worth, what more trials may save, by what its last ones saved; and which Task's trial is
+ * next.
  */
 #ifndef TUNER_EXPECT_H
 #define TUNER_EXPECT_H
 
 #include <stdint.h>
+
+/*
+ * The least of many noisy times is an outlier: what its schedule is expected to take when it is timed again. ns[i] > 0:
+ * single times of n >= 1 schedules; noise: the standard deviation of their logarithms.
+ */
+double expect_again(const double *ns, int n, double noise);
 
 /*
  * The part of the best time that `more` trials are expected to save, from 0 to 1. best[i] > 0: the best time after

@@ -17,7 +17,9 @@ typedef struct TaskProgress {
 	int default_weight; /* the same without records */
 	int64_t trials, reused, failed, pruned;
 	int64_t implausible, refused; /* records left out: faster than any core, of schedules that are not legal */
-	double best_ms, default_ms; /* 0: not measured; in the end both inside the network, of the same rounds */
+	/* The least times, 0: not measured; in the end both inside the network, of the same rounds. */
+	double best_ms, default_ms;
+	double likely_ms, default_likely_ms; /* the same times as races are expected to confirm them (promise.c) */
 	double alone_ms;            /* of the best schedule, timed alone; 0: it was not confirmed */
 	double roof_ms;             /* 0: not known */
 	double space;               /* configs */
@@ -36,7 +38,7 @@ typedef struct TuneProgress {
 	int64_t status[RUN_STATUS_COUNT]; /* of this run's trials */
 	int64_t limit; /* trials of this run; -1: not limited */
 	double seconds, candidates_per_s, screen_ms; /* screen_ms: mean time of a candidate on its device or CPU */
-	double tasks_ms, default_tasks_ms; /* weighted sums of best and default over the tasks that run, of ... */
+	double tasks_ms, default_tasks_ms; /* weighted sums of the likely times over the tasks that run, of ... */
 	int unmeasured, default_unmeasured; /* ... all but so many, which have none */
 	TunePhase phase;
 	double rest_ms;    /* what comes behind the search, or is left of it, about */

@@ -361,6 +361,14 @@ Candidate *task_run_next(TaskRun *r, Candidate *const *flying, int n)
 void task_run_take(TaskRun *r, const Candidate *x, double ns, int64_t err_e9)
 {
 	Outcome *k = outcome_find(&r->known, x->trace);
+	if (ns > 0 && strcmp(x->trace, r->default_trace) == 0)
+		vec_push(r->arena, &r->plain, ns);
+	if (x->again) { /* no proposal of the search; where it failed, a race will say more */
+		k->ns = ns > 0 && k->ns > 0 && k->scatter == 0 ? fmin(k->ns, ns) : k->ns;
+		if (ns > 0)
+			note_time(r, x->trace, ns);
+		return;
+	}
 	bool gain = ns > 0 && (r->state->best_ms == 0 || ns / 1e6 < r->state->best_ms * TUNE_IMPROVED);
 	k->ns = ns > 0 ? ns : -1;
 	k->err_e9 = err_e9;

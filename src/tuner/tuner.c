@@ -213,7 +213,9 @@ static int most_under_way(const Tuner *t)
 static bool propose(Tuner *t, TaskRun *r, Err *err)
 {
 	r->until_ms = t->ask->budget_ms > 0 ? tuner_deadline(t) - final_reserve_ms(t) : 0;
-	Candidate *x = task_run_next(r, t->flying, MEASURE_FLIGHT);
+	Candidate *x = promise_again(t);
+	if (x == NULL)
+		x = task_run_next(r, t->flying, MEASURE_FLIGHT);
 	if (x == NULL || submit(t, x, err))
 		return true;
 	arena_free(x->arena);
@@ -351,11 +353,12 @@ void tuner_sum_up(Tuner *t)
 	s->unmeasured = s->default_unmeasured = 0;
 	s->reused = s->pruned = t->result->implausible = t->result->refused = 0;
 	regions_choose(t);
+	promise_update(t);
 	for (int i = 0; i < s->ntask; i++) {
 		s->unmeasured += s->task[i].best_ms == 0 && s->task[i].weight > 0;
 		s->default_unmeasured += s->task[i].default_ms == 0 && s->task[i].default_weight > 0;
-		s->tasks_ms += s->task[i].best_ms * s->task[i].weight;
-		s->default_tasks_ms += s->task[i].default_ms * s->task[i].default_weight;
+		s->tasks_ms += s->task[i].likely_ms * s->task[i].weight;
+		s->default_tasks_ms += s->task[i].default_likely_ms * s->task[i].default_weight;
 		t->result->alone_ms += s->task[i].alone_ms * s->task[i].weight;
 		s->reused += s->task[i].reused;
 		s->pruned += s->task[i].pruned;

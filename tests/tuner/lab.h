@@ -97,6 +97,7 @@ typedef struct Lab {
 	int64_t all;          /* candidates recorded */
 	double ms;            /* of the clock */
 	VEC(Seen) seen;
+	int64_t again; /* trials of defaults that were seen */
 	atomic_int stop;
 	int64_t stop_after; /* trials; 0: never */
 } Lab;
@@ -216,10 +217,15 @@ static inline void on_trial(const RunRecord *run, const Task *task, void *arg)
 {
 	Lab *lab = arg;
 	Seen s = { task, arena_printf(lab->arena, "%s", run->trace) };
+	bool seen = false, is_default = false;
 	for (size_t i = 0; i < lab->seen.n; i++)
-		ck_assert_msg(lab->seen.at[i].task != task || strcmp(lab->seen.at[i].trace, s.trace) != 0, "twice: %s",
-			s.trace);
-	vec_push(lab->arena, &lab->seen, s);
+		seen |= lab->seen.at[i].task == task && strcmp(lab->seen.at[i].trace, s.trace) == 0;
+	for (int k = 0; k < lab->part->ntask; k++)
+		is_default |= lab->part->task[k] == task && strcmp(lab->first[k], s.trace) == 0;
+	ck_assert_msg(!seen || is_default, "twice: %s", s.trace);
+	lab->again += seen;
+	if (!seen)
+		vec_push(lab->arena, &lab->seen, s);
 	if (lab->stop_after != 0 && (int64_t)lab->seen.n >= lab->stop_after)
 		lab->stop = 1;
 }
