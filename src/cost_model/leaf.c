@@ -311,7 +311,8 @@ static void add_stream(const Reach *r, bool writes, Stream *m, int *count, CostN
 		return;
 	const Buf *b = r->at->buf;
 	Stream *x = &m[(*count)++];
-	*x = (Stream){ .elements = nest_elements(n, b), .bytes = (b->type.bits + 7) / 8, .writes = writes };
+	*x = (Stream){ .elements = nest_elements(n, b), .bytes = (b->type.bits + 7) / 8, .writes = writes,
+		.once = writes && b->streamed };
 	memcpy(x->stride, r->stride, sizeof x->stride);
 }
 

@@ -85,7 +85,7 @@ void traffic_of(const CostNest *n, const Stream *m, int count, const Target *t, 
 				stays = stays && m[i].stride[l] == 0;
 				times *= stays ? 1 : (double)n->loop[l].n;
 			}
-			out[level] += traffic_stream(n, &m[i], from, t->line_bytes) * times * (m[i].writes ? 2 : 1);
+			out[level] += traffic_stream(n, &m[i], from, t->line_bytes) * times * (m[i].writes && !m[i].once ? 2 : 1);
 		}
 	}
 }

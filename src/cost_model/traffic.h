@@ -16,6 +16,7 @@ typedef struct Stream {
 	int64_t elements;           /* of the buffer */
 	int bytes;                  /* of one element */
 	bool writes;
+	bool once; /* what is written was not read before, as lines of a cache are */
 } Stream;
 
 /* Accesses `stride` elements apart; stride > 0. */

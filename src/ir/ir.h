@@ -39,6 +39,7 @@ struct Buf {
 	int rank;
 	const Expr **shape; /* logical; constants or expressions of the Fn's symbols */
 	IndexMap map;
+	bool streamed; /* an output whose stores pass the caches by, where the target can; the values are the same */
 };
 
 /* A dimension known only when called: lo <= value <= hi and value % div == 0. */

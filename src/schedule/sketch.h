@@ -68,6 +68,9 @@ bool sketch_loops(Sketch *s);
 /* The same for devices that run blocks of threads (template/block_loops.c). */
 bool sketch_blocks(Sketch *s);
 
+/* Asks, behind all that a template asked for, which outputs are stored past the caches (template/stream.c). */
+void sketch_stores(Sketch *s);
+
 extern const Template tmpl_conv, tmpl_dense, tmpl_attention, tmpl_rows, tmpl_pool, tmpl_recurrent, tmpl_loops;
 extern const Template tmpl_ring;
 extern const Template tmpl_block_pair, tmpl_block_conv, tmpl_block_depthwise, tmpl_block_dense, tmpl_block_loops;

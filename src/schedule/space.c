@@ -286,6 +286,9 @@ static bool run(SketchRun *r, Arena *a, Text *steps)
 		.steps = { .arena = a },
 		.run = r };
 	bool ok = s->tmpl->run(&sketch, r->err) && !r->failed;
+	if (ok)
+		sketch_stores(&sketch);
+	ok = ok && !r->failed;
 	*steps = sketch.steps;
 	return ok;
 }

@@ -90,6 +90,14 @@ bool target_has(const Target *t, Feature f)
 	return (t->features & FEATURE_BIT(f)) != 0;
 }
 
+const Cache *target_last_cache(const Target *t)
+{
+	const Cache *last = NULL;
+	for (int level = 0; level < TARGET_CACHES; level++)
+		last = t->cache[level].bytes > 0 ? &t->cache[level] : last;
+	return last;
+}
+
 int target_lanes(const Target *t, DType type)
 {
 	int lanes = type.bits > 0 ? t->vector_bits / type.bits : 1;

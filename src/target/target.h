@@ -98,8 +98,8 @@ void core_adopt(Target *t, const Core *measured);
 double target_fma_rate(const Target *t, int bits);
 /* Bytes per cycle that come from beyond the cache of a level, from 1: from the next one, or from memory. */
 double target_rate_beyond(const Target *t, int level);
-/* Width of the vectors that model and features have; a target file may ask for less in vector_bits. */
-int target_register_bits(const Target *t);
+int target_register_bits(const Target *t); /* that model and features have; a target file may ask for less */
+const Cache *target_last_cache(const Target *t); /* the one before memory; NULL: none is known */
 int target_lanes(const Target *t, DType type); /* elements of one vector register, at least 1 */
 bool target_has_masks(const Target *t, DType type); /* one load may leave lanes of a vector register out */
 bool target_has(const Target *t, Feature f);

@@ -158,6 +158,35 @@ START_TEST(prefetches_are_code)
 }
 END_TEST
 
+/* Whole rows at multiples of their size, and a fence at the end; what the Fn loads stays in the caches. */
+static const struct {
+	const char *level, *body, *code;
+	bool streams, fence;
+} streaming[] = {
+	{ "x86-64", "y[i * 16 + j] = x[i * 16 + j]", "movntps", true, true },
+	{ "x86-64-v3", "y[i * 16 + j] = x[i * 16 + j]", "vmovntps", true, true },
+	{ "x86-64-v4", "y[i * 16 + j] = x[i * 16 + j]", "vmovntps", true, true },
+	{ "armv8-a", "y[i * 16 + j] = x[i * 16 + j]", "stnp", true, false },
+	{ "x86-64-v3", "y[i * 16 + j + 1] = x[i * 16 + j]", "vmovntps", false, true },
+	{ "x86-64-v3", "y[i * 17 + j] = x[i * 16 + j]", "vmovntps", false, true },
+	{ "x86-64-v3", "y[i * 16 + j] = y[i * 16 + j] + x[i * 16 + j]", "vmovntps", false, false },
+};
+
+START_TEST(streamed_rows_are_code)
+{
+	Arena *a = arena_new();
+	const char *text = arena_printf(a, "fn f(x: in f32[64], y: out f32[80] streamed) {\n\tfor i in 0..4 {\n\t\tfor "
+		"j in 0..16 vector {\n\t\t\t%s\n\t\t}\n\t}\n}\n", streaming[_i].body);
+	Target t = level(streaming[_i].level);
+	CodegenOptions all = { .texts = runner_text_bit("asm") };
+	Module m = compile(a, text, &t, &all);
+	const char *code = runner_text(&m, "asm"), *store = strstr(code, streaming[_i].code);
+	ck_assert_msg((store != NULL) == streaming[_i].streams, "%s", code);
+	ck_assert_msg((strstr(code, "sfence") != NULL) == streaming[_i].fence, "%s", code);
+	arena_free(a);
+}
+END_TEST
+
 static void *compile_often(void *arg)
 {
 	Module *m = arg;
@@ -343,6 +372,7 @@ int main(int argc, char **argv)
 		return run_code_suite("codegen-bless", tc);
 	tcase_add_loop_test(tc, same_bytes, 0, LEN(golden));
 	tcase_add_loop_test(tc, prefetches_are_code, 0, LEN(prefetching));
+	tcase_add_loop_test(tc, streamed_rows_are_code, 0, LEN(streaming));
 	tcase_add_test(tc, several_threads);
 	tcase_add_test(tc, reports);
 	tcase_add_loop_test(tc, refusals, 0, LEN(refused));

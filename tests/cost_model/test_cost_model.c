@@ -76,6 +76,20 @@ START_TEST(what_is_plainly_better_ranks_first)
 }
 END_TEST
 
+/* A line of memory is read before it is stored to in a cache. */
+START_TEST(nothing_is_read_for_an_output_past_the_caches)
+{
+	static const char dag[] = "dag t\nin v0: f32[64,1048576]\nv1: f32[64,1048576] = relu(v0)\nout v1\n";
+	Arena *a = arena_new();
+	Target target = cpu(1);
+	target.cache[0] = (Cache){ .bytes = 32768, .shared_by = 1 };
+	double cached = estimate(a, task_of(a, dag), &target, "split n 8\nvectorize n.i\n");
+	double streamed = estimate(a, task_of(a, dag), &target, "split n 8\nvectorize n.i\nstream v1\n");
+	ck_assert_double_eq_tol(streamed / cached, 2.0 / 3.0, 0.02);
+	arena_free(a);
+}
+END_TEST
+
 /* A row at a computed place is one load of a vector; elements whose neighbours lie in other rows are one load each. */
 START_TEST(rows_at_computed_places_are_vectors)
 {
@@ -332,6 +346,7 @@ int main(void)
 {
 	TCase *tc = tcase_create("cost_model");
 	tcase_add_loop_test(tc, what_is_plainly_better_ranks_first, 0, LEN(order));
+	tcase_add_test(tc, nothing_is_read_for_an_output_past_the_caches);
 	tcase_add_test(tc, rows_at_computed_places_are_vectors);
 	tcase_add_test(tc, looked_up_rows_are_cold_alone);
 	tcase_add_test(tc, estimates_see_through_calls);

@@ -80,6 +80,35 @@ START_TEST(cold_weights_are_asked_for)
 }
 END_TEST
 
+/* What no cache holds until it is read again; tiles of sums would store its lines in pieces. */
+static const struct {
+	const char *dag;
+	double caches; /* of the size of the output, in the last cache's */
+	bool asked, first;
+} far[] = {
+	{ "dag a\nin x: f32[%d,1024]\ny: f32[%d,1024] = relu(x)\nout y\n", 0.51, true, true },
+	{ "dag b\nin x: f32[%d,1024]\ny: f32[%d,1024] = relu(x)\nout y\n", 0.49, false, false },
+	{ "dag c\nin x: f32[%d,16]\nconst w: f32[1024,16]\ny: f32[%d,1024] = dense(x, w)\nout y\n", 0.51, true, false },
+};
+
+START_TEST(large_outputs_pass_the_caches_by)
+{
+	Arena *a = arena_new();
+	Err err = { 0 };
+	Target target = cpu(1);
+	int rows = (int)(far[_i].caches * (double)target_last_cache(&target)->bytes / 4096);
+	const char *dag = arena_printf(a, far[_i].dag, rows, rows);
+	Space *space = space_new(a, task_of(a, dag), &target, &err);
+	ck_assert_msg(space != NULL, "%s", err.text);
+	bool found = false;
+	for (int k = 0; k < space->first.n; k++)
+		found = found || strstr(space->knob.at[space->first.knob[k]].name, ".streamed") != NULL;
+	ck_assert_int_eq(found, far[_i].asked);
+	ck_assert_int_eq(strstr(default_trace(a, dag), "stream v") != NULL, far[_i].first);
+	arena_free(a);
+}
+END_TEST
+
 /* Where results lie in rows the default's lanes are channels all the same, but for what has little to sum up. */
 static const struct {
 	const char *dag;
@@ -437,5 +466,6 @@ int main(void)
 	tcase_add_loop_test(tc, odd_axes_have_tiles, 0, LEN(odd));
 	tcase_add_loop_test(tc, sums_take_most_of_a_small_file, 0, LEN(small_files));
 	tcase_add_loop_test(tc, cold_weights_are_asked_for, 0, LEN(asked));
+	tcase_add_loop_test(tc, large_outputs_pass_the_caches_by, 0, LEN(far));
 	return run_suite("default", tc);
 }

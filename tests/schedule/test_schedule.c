@@ -127,6 +127,7 @@ static const struct {
 } same[] = {
 	{ "tests/golden/schedule/pads.t", 22 },
 	{ "tests/golden/schedule/rows.t", 40 },
+	{ "tests/golden/schedule/stream.t", 4 },
 	{ "tests/golden/schedule/trim.t", 20 },
 	{ "tests/golden/schedule/steps.t", 14 },
 };

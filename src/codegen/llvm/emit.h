@@ -66,6 +66,7 @@ typedef struct Emit {
 	/* of the Fn at work */
 	LLVMValueRef func, call, work, threads;
 	const LowerKernel *kernel; /* of a device; NULL: a sub Fn */
+	bool streams;              /* it stores rows past the caches */
 	bool alone;                /* the launch has one thread */
 	bool async;                /* the statement belongs to an async copy */
 	LLVMValueRef shared;       /* what the threads of a block share; NULL: nothing */

@@ -71,6 +71,22 @@ static void add_place(Emit *e, const Buf *buf, bool reg)
 	map_add_ptr(&e->place, buf->name)->ptr = p;
 }
 
+static void see_load(const IrUse *use, void *arg)
+{
+	*(bool *)arg |= use->kind != USE_STORE && use->kind != USE_PREFETCH;
+}
+
+static void add_parameter(Emit *e, const Fn *fn, const Buf *buf)
+{
+	bool loads = false;
+	add_place(e, buf, false);
+	if (!buf->streamed || e->device)
+		return;
+	ir_each_use_of(fn->body, buf->name, see_load, &loads);
+	emit_place(e, buf->name)->streamed = !loads;
+	e->streams |= !loads;
+}
+
 static bool add_alloc(Stmt *s, void *arg)
 {
 	const Emit *e = arg;
@@ -461,10 +477,11 @@ bool emit_fn(Emit *e, const Fn *fn)
 	e->work_at = e->work_bytes = 0;
 	e->depth = e->deepest = 0;
 	e->place = MAP_OF(e->arena);
+	e->streams = false;
 	ir_each_stmt(fn->body, add_alloc, e);
 	for (int k = 0; k < fn->nparam; k++)
 		if (fn->param[k].buf != NULL)
-			add_place(e, fn->param[k].buf, false);
+			add_parameter(e, fn, fn->param[k].buf);
 	ir_each_stmt(fn->body, check_stmt, e);
 	bool sub = fn->kind == FN_SUB;
 	e->func = sub         ? emit_sub_function(e, fn)
@@ -494,6 +511,8 @@ bool emit_fn(Emit *e, const Fn *fn)
 		e->sub.at[e->sub.n - 1].work_bytes = e->work_bytes;
 		e->sub.at[e->sub.n - 1].deepest = e->deepest;
 	}
+	if (e->streams && e->x86) /* no later store of a thread is seen before these, as of others */
+		emit_intrinsic(e, "llvm.x86.sse.sfence", NULL, 0, NULL, 0);
 	if (sub || e->device)
 		LLVMBuildRetVoid(e->b);
 	else

@@ -14,7 +14,11 @@
 #include <assert.h>
 #include <stdlib.h>
 
-enum { TERMS = 32 };
+enum {
+	TERMS = 32,
+	CALL_ALIGN = 64, /* bytes: of every buffer of a call (runtime/kernel.h) */
+	LEAST_ROW = 16,  /* bytes that an instruction stores past the caches */
+};
 
 typedef struct Term {
 	const Expr *e;
@@ -421,6 +425,23 @@ static void store_at(Emit *e, LLVMValueRef v, LLVMValueRef ptr, unsigned align)
 	LLVMSetAlignment(LLVMBuildStore(e->b, v, ptr), align);
 }
 
+/*
+ * A row of an output past the caches. Such instructions take whole registers at multiples of their size, which the
+ * index must show; else the row is stored as ever.
+ */
+static void store_streamed(Emit *e, LLVMValueRef v, LLVMValueRef ptr, const Expr *base, DType t)
+{
+	LLVMMetadataRef one = LLVMValueAsMetadata(emit_int(e->i32, 1));
+	LLVMValueRef store = LLVMBuildStore(e->b, v, ptr);
+	unsigned row = (unsigned)(t.lanes * t.bits) / 8, whole = (unsigned)e->target->vector_bits / 8;
+	unsigned bytes = emit_proved_bytes(e, t, base, CALL_ALIGN);
+	bool aligned = bytes >= LEAST_ROW && row % bytes == 0 && (bytes >= row || bytes >= whole);
+	LLVMSetAlignment(store, aligned ? bytes : alignment(t));
+	if (aligned)
+		LLVMSetMetadata(store, LLVMGetMDKindIDInContext(e->cx, "nontemporal", 11),
+			LLVMMetadataAsValue(e->cx, LLVMMDNodeInContext2(e->cx, &one, 1)));
+}
+
 /* A device's threads may store to the same word at once: the element's bits are cleared, then set. */
 static void store_bits(Emit *e, const Place *p, LLVMValueRef i, LLVMValueRef v)
 {
@@ -511,6 +532,8 @@ void emit_store(Emit *e, const char *buf, const Expr *idx, LLVMValueRef value, L
 		LLVMValueRef ptr = emit_address(e, p, base);
 		if (e->device)
 			emit_store_pieces(e, p, ptr, base, value);
+		else if (p->streamed)
+			store_streamed(e, value, ptr, base, t);
 		else
 			store_at(e, value, ptr, alignment(t));
 	} else {

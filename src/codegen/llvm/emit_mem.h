@@ -10,6 +10,7 @@ typedef struct Place { /* where a buffer lies */
 	bool reg;      /* an alloca accessed as a whole, which mem2reg makes a value */
 	bool own;      /* of a device: an array of the thread */
 	bool global;   /* of a device: a buffer that the kernel gets */
+	bool streamed; /* of a CPU: rows are stored past the caches, and the Fn loads none */
 	bool constant; /* of a device: in global memory, and the kernel does not write it */
 	uint32_t pinned; /* Emit.pins at the last condition that the register was used before */
 	uint32_t list; /* Emit.lists at the last list that was seen to store to it */
@@ -35,6 +36,8 @@ int emit_spread(Emit *e, const Stmt *s); /* the same of columns that are stored 
 /* emit_pieces.c: a row of a device from its first element, whose index is known, as the accesses that it has. */
 LLVMValueRef emit_load_pieces(Emit *e, const Place *p, LLVMValueRef ptr, const Expr *first, int lanes);
 void emit_store_pieces(Emit *e, const Place *p, LLVMValueRef ptr, const Expr *first, LLVMValueRef v);
+/* The same, up to `base`, at multiples of which the buffer begins. */
+unsigned emit_proved_bytes(const Emit *e, DType t, const Expr *idx, int64_t base);
 unsigned emit_access_bytes(const Emit *e, DType t, const Expr *idx); /* that divide the element's address */
 int emit_access_lanes(const Emit *e, DType t, const Expr *first, int lanes); /* of one access */
 void emit_note_constant(Emit *e, LLVMValueRef load); /* no store of the kernel changes what it reads */

@@ -17,11 +17,16 @@ static int64_t gcd(int64_t a, int64_t b)
 	return a < 0 ? -a : a;
 }
 
-unsigned emit_access_bytes(const Emit *e, DType t, const Expr *idx)
+unsigned emit_proved_bytes(const Emit *e, DType t, const Expr *idx, int64_t base)
 {
 	Interval at = ir_interval(idx, e->env);
 	int64_t step = at.mod == 0 ? at.rem : gcd(at.mod, at.rem);
-	return (unsigned)gcd(step % BASE * (t.bits / 8), BASE);
+	return (unsigned)gcd(step % base * (t.bits / 8), base);
+}
+
+unsigned emit_access_bytes(const Emit *e, DType t, const Expr *idx)
+{
+	return emit_proved_bytes(e, t, idx, BASE);
 }
 
 int emit_access_lanes(const Emit *e, DType t, const Expr *first, int lanes)

@@ -421,6 +421,7 @@ static void parse_param(Parser *p, Fn *fn)
 		return;
 	}
 	Buf *b = layout(p, name, (BufRole)k);
+	b->streamed = parse_skip_word(p, "streamed");
 	scope_add(&p->scope, DECL_BUF, name, b->type)->buf = b;
 	ir_fn_add_buf(p->ir, fn, b);
 }

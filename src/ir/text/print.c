@@ -329,6 +329,7 @@ static void print_param(Text *out, const Param *p)
 	}
 	text_add(out, "%s ", role[p->buf->role]);
 	print_layout(out, p->buf);
+	put(out, p->buf->streamed ? " streamed" : "");
 }
 
 /* On one line if it fits into 100 columns, else a line for each. */

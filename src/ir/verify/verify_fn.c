@@ -133,6 +133,8 @@ static bool verify_role(Verifier *v, const Buf *b)
 			return broke(v, RULE_SUB_PARAM, "buffer %s is work or zero, or has a map", b->name);
 		return true;
 	}
+	if (b->streamed && (v->fn->kind != FN_RUN || b->role != BUF_OUT))
+		return broke(v, RULE_STREAMED, "%s is none", b->name);
 	if (strcmp(b->scope, "global") != 0)
 		return broke(v, RULE_PARAM_SCOPE, "%s lies in @%s", b->name, b->scope);
 	if (v->fn->kind == FN_PREPARE && (b->role == BUF_IN || b->role == BUF_INOUT || b->role == BUF_ZERO))

@@ -37,6 +37,7 @@ bool prim_cache_write(Sched *s, const Step *st)
 	Buf *c = arena_copy(a, p.buf, sizeof *p.buf);
 	c->name = own;
 	c->role = BUF_WORK;
+	c->streamed = false;
 	for (int k = 0; k < p.buf->rank; k++) {
 		loop[k] = sched_name(s, st, OWN + k, "%s.w", producer_stem(&b->block.iter[p.iter_of[k]]));
 		if (nest_has_name(p.at.fn, loop[k]) || nest_has_name(p.at.fn, arena_printf(a, "v%s", loop[k])))

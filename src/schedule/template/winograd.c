@@ -113,9 +113,7 @@ static int offer(Sketch *s, const Tiled *t, int64_t param[TEMPLATE_PARAMS], int6
 /* Whether the last cache holds V of the blocks at work: the product reads it again for each tile of channels. */
 static bool holds_v(const Target *t, const WinoConv *v, int64_t m, int64_t blocks, int64_t tiles)
 {
-	const Cache *last = NULL;
-	for (int level = 0; level < TARGET_CACHES; level++)
-		last = t->cache[level].bytes > 0 ? &t->cache[level] : last;
+	const Cache *last = target_last_cache(t);
 	if (last == NULL)
 		return true;
 	int64_t sharing = last->shared_by < t->threads ? last->shared_by : t->threads;
