@@ -119,10 +119,18 @@ static const struct {
 	{ READ(512, 128, "14,14", ":NCHW8c"), 1, "order=pixels unroll=8 ahead=none" },
 	{ READ(512, 128, "7,7", ":NCHW8c"), 1, "order=weights unroll=8 ahead=tile" },
 	{ READ(512, 128, "14,14", ":NCHW16c"), 0, "order=weights unroll=1 ahead=tile" },
-	/* Windows: streamed weights; a row of taps that is too long with all channels; three channels. */
-	{ WINDOW(128, 128, "29,29", "14,14", " strides=[2,2]", "128,3,3", ":NCHW8c"), 1, "unroll=2 ahead=stream" },
+	/* Windows: of few pixels, whose weights few registers do not stream; a row of taps too long with all channels. */
+	{ WINDOW(128, 128, "29,29", "14,14", " strides=[2,2]", "128,3,3", ":NCHW8c"), 1, "unroll=8 ahead=none" },
+	{ WINDOW(128, 128, "29,29", "14,14", " strides=[2,2]", "128,3,3", ":NCHW16c"), 0, "sums=panel " },
 	{ WINDOW(128, 128, "59,59", "29,29", " strides=[2,2]", "128,3,3", ":NCHW8c"), 1, "unroll=8 ahead=none" },
-	{ WINDOW(128, 128, "40,46", "40,40", "", "128,1,7", ":NCHW8c"), 1, "unroll=1 ahead=none" },
+	{ WINDOW(128, 128, "40,46", "40,40", "", "128,1,7", ":NCHW8c"), 1, "unroll=2 ahead=none" },
+	{ WINDOW(128, 128, "40,46", "40,40", "", "128,1,7", ":NCHW16c"), 0, "unroll=1 ahead=none" },
+	/* Padding at edges that have code of their own where a tile takes all of few registers. */
+	{ WINDOW(96, 96, "16,16", "16,16", " pads=[0,1,0,1]", "96,1,3", ":NCHW8c"), 1, "tile=3x4 " },
+	{ WINDOW(96, 96, "16,16", "16,16", " pads=[0,1,0,1]", "96,1,3", ":NCHW8c"), 1, "edges=yes taps=yes unroll=8 " },
+	{ WINDOW(64, 64, "36,36", "18,18", " pads=[1,1,1,1] strides=[2,2]", "64,3,3", ":NCHW8c"), 1, "tile=2x6 " },
+	{ WINDOW(64, 64, "36,36", "18,18", " pads=[1,1,1,1] strides=[2,2]", "64,3,3", ":NCHW8c"), 1, "edges=no " },
+	{ WINDOW(64, 64, "72,72", "36,36", " pads=[1,1,1,1] strides=[2,2]", "64,3,3", ":NCHW16c"), 0, "edges=no " },
 	/* Sums of depthwise windows in step fill half of few registers. */
 	{ WINDOW(64, 64, "58,58", "56,56", " groups=64", "1,3,3", ":NCHW8c"), 1, "tile=1x8 order=weights taps=yes" },
 	{ WINDOW(64, 64, "58,58", "28,28", " groups=64 strides=[2,2]", "1,3,3", ":NCHW8c"), 1, "tile=1x14 " },

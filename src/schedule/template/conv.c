@@ -137,15 +137,16 @@ static int64_t pixels_of(const Value *v)
  * Weights of few pixels come from memory faster than it gives them. Windows take them from behind the block of
  * channels at hand, where the hardware does not look; 1x1 convolutions from the next tile, while they
  * work on this one, unless tiles of channels are inside of those of pixels: each then finds its weights in the second
- * cache. What was measured: docs/benchmarks-kernels.md.
+ * cache. Where there are few registers, the arithmetic of a window takes longer, and the addresses of what is asked for
+ * take registers of its sums. What was measured: docs/benchmarks-kernels.md.
  */
-static Ahead guess_ahead(const Tile *tile, const Value *w, const Value *y, bool parts)
+static Ahead guess_ahead(const Sketch *s, const Tile *tile, const Value *w, const Value *y, bool parts)
 {
 	int64_t taps = pixels_of(w);
 	if (pixels_of(y) > TMPL_FEW_PIXELS)
 		return AHEAD_NONE;
 	if (taps > 1)
-		return AHEAD_STREAM;
+		return tile_registers(s) < TMPL_CONV_REGISTERS ? AHEAD_NONE : AHEAD_STREAM;
 	return parts || tile->outer[1] == tile->vector ? AHEAD_TILE : AHEAD_NONE;
 }
 
@@ -254,14 +255,16 @@ static void choose_order(Sketch *s, const Tiled *t, Tile *tile, Stay guess)
 
 /*
  * Input channels that are written out at a time, or all; each is code of its own for each tap. By default all of few
- * sums, in whose short loop its own instructions count; or two, where each turn also asks for weights.
+ * sums, in whose short loop its own instructions count; or two, where registers are few or each turn also asks for
+ * weights.
  */
 static int64_t choose_unroll(Sketch *s, const Tiled *t, const Tile *tile, int64_t channels, bool stream)
 {
 	int64_t sums = tile->vectors * tile->pixels, taps = t->reduce[t->nreduce - 1].extent;
 	int64_t option[KNOB_OPTIONS + 1];
 	int n = tile_unrolls(channels, sums, TMPL_CONV_STEPS, TMPL_BODY, option);
-	int first = stream && t->dot == NULL && n > 1 && channels % 2 == 0 && sums <= TMPL_CONV_FEW_SUMS;
+	bool two = stream || tile_registers(s) < TMPL_CONV_REGISTERS;
+	int first = two && t->dot == NULL && n > 1 && channels % 2 == 0 && sums <= TMPL_CONV_FEW_SUMS;
 	if (channels > 1 && channels <= TMPL_CONV_STEPS && channels * sums <= TMPL_BODY) {
 		bool whole = channels * sums <= TMPL_CONV_WHOLE && channels * sums * taps <= TMPL_CONV_ROW;
 		first = t->dot == NULL && whole && !stream ? n : first;
@@ -378,6 +381,13 @@ static void take_dot(Sketch *s, const OpCall *c, Tiled *t, int64_t *lanes)
 		dot_turn(s, c, t);
 }
 
+/* The first and the last tile of a row, or the last one if it is shorter, are code of their own. */
+static void set_ends(const Tiled *t, Tile *tile, bool edges)
+{
+	tile->first = edges;
+	tile->last = edges || t->axis[t->n - 1].extent % tile->pixels != 0;
+}
+
 Tile conv_tile(Sketch *s, const OpCall *c, const Tiled *t, int64_t lanes, const char *of)
 {
 	const Dag *d = s->task->dag;
@@ -399,20 +409,10 @@ Tile conv_tile(Sketch *s, const OpCall *c, const Tiled *t, int64_t lanes, const 
 		tile.half = tile_registers(s) < TMPL_WINDOW_REGISTERS && (in_step(c) || any_slow(d));
 	}
 	tile_knob(s, depthwise ? 1 : (filters + lanes - 1) / lanes, t->axis[last].extent, &tile);
+	set_ends(t, &tile, t->selects && t->reduce[t->nreduce - 1].extent > TMPL_FEW_TAPS);
 	tile.before = BEFORE_PIXELS;
 	tile.image = conv_channel_block(x) > 1 ? x->layout : NULL;
 	return tile;
-}
-
-/* Of few taps an edge skips one, which needs no code of its own. */
-static bool has_first(const Tiled *t)
-{
-	return t->selects && t->reduce[t->nreduce - 1].extent > TMPL_FEW_TAPS;
-}
-
-static bool has_last(const Tiled *t, const Tile *tile)
-{
-	return has_first(t) || t->axis[t->n - 1].extent % tile->pixels != 0;
 }
 
 void conv_reduction(Sketch *s, const OpCall *c, const Tiled *t, Tile *tile, int64_t part)
@@ -429,7 +429,7 @@ void conv_reduction(Sketch *s, const OpCall *c, const Tiled *t, Tile *tile, int6
 		else if (t->dot != NULL)
 			block /= DOT_STEPS;
 		int64_t channels = part > 0 ? part : t->reduce[channel_loop(t)].extent;
-		bool stream = tile->of == NULL && guess_ahead(tile, w, &d->value.at[c->out[0]], part > 0) == AHEAD_STREAM;
+		bool stream = tile->of == NULL && guess_ahead(s, tile, w, &d->value.at[c->out[0]], part > 0) == AHEAD_STREAM;
 		int64_t unroll = choose_unroll(s, t, tile, block > 1 && channels > block ? block : channels, stream);
 		order_reduction(s, t, tile, part, block, unroll);
 	}
@@ -445,8 +445,6 @@ void conv_reduction(Sketch *s, const OpCall *c, const Tiled *t, Tile *tile, int6
 		tile->layout = arena_printf(s->arena, "%s%di", tile->layout, DOT_STEPS);
 	if (taps)
 		text_add(&tile->unrolls, "unroll %s\n", kw->name);
-	tile->first = has_first(t);
-	tile->last = has_last(t, tile);
 }
 
 /*
@@ -507,6 +505,18 @@ static bool choose_across(Sketch *s, const OpCall *c, const Tiled *t, int64_t la
 		t->axis[3].extent > 1 && t->axis[3].extent <= TMPL_ACROSS && sketch_flag(s, "across", false);
 }
 
+/*
+ * Of few taps an edge skips one, whose condition is all that most tiles need. But where a tile leaves no register of
+ * few, some of its sums are in memory around that condition (docs/benchmarks-kernels.md).
+ */
+static void choose_edges(Sketch *s, const Tiled *t, Tile *tile)
+{
+	int64_t regs = tile_registers(s), all = t->axis[tile->pixel].extent;
+	bool full = tile->vectors * (tile->pixels + 1) + 1 >= regs && regs < TMPL_CONV_REGISTERS;
+	if (t->selects && !tile->first && t->reduce[t->nreduce - 1].extent > 1 && all > tile->pixels)
+		set_ends(t, tile, sketch_flag(s, "edges", full));
+}
+
 static void direct(Sketch *s, const OpCall *c, const Tiled *image, int64_t lanes)
 {
 	const Dag *d = s->task->dag;
@@ -528,14 +538,14 @@ static void direct(Sketch *s, const OpCall *c, const Tiled *image, int64_t lanes
 	if (part == 0) {
 		sketch_group(s);
 		choose_order(s, t, &tile, t->nbefore > 0 ? guess_order_before(s, c) : guess_order(s, c, image, &tile));
-		tile.last = has_last(t, &tile);
+		choose_edges(s, t, &tile);
 		tile_shares(s, t, &tile);
 		sketch_group_end(s);
 	}
 	conv_reduction(s, c, t, &tile, part);
 	/* Channels are the first reduce loop; a tile asks in turns of the outermost tap loop. */
 	if (channel_loop(t) >= 0 && t->dot == NULL)
-		tile_ahead(s, t, &tile, t->nreduce > 1 ? t->reduce[1].extent : 1, guess_ahead(&tile, w, y, part > 0));
+		tile_ahead(s, t, &tile, t->nreduce > 1 ? t->reduce[1].extent : 1, guess_ahead(s, &tile, w, y, part > 0));
 	sketch_group_end(s);
 	if (part > 0)
 		parts_steps(s, t, &tile, true);
