@@ -131,6 +131,20 @@ static const struct {
 	{ WINDOW(64, 64, "36,36", "18,18", " pads=[1,1,1,1] strides=[2,2]", "64,3,3", ":NCHW8c"), 1, "tile=2x6 " },
 	{ WINDOW(64, 64, "36,36", "18,18", " pads=[1,1,1,1] strides=[2,2]", "64,3,3", ":NCHW8c"), 1, "edges=no " },
 	{ WINDOW(64, 64, "72,72", "36,36", " pads=[1,1,1,1] strides=[2,2]", "64,3,3", ":NCHW16c"), 0, "edges=no " },
+	/* Tiles across rows that leave tiles of few registers short, unless few pixels wait for weights. */
+	{ CONV(480, 192, "14,14", ":NCHW8c"), 1, "across=yes tile=" },
+	{ CONV(480, 192, "12,12", ":NCHW8c"), 1, "across=no " },
+	{ CONV(256, 512, "7,7", ":NCHW8c"), 1, "across=no " },
+	{ CONV(480, 192, "14,14", ":NCHW16c"), 0, "across=no " },
+	/* Panels, with few registers of weights that half of the second cache does not hold. */
+	{ WINDOW(512, 512, "15,15", "7,7", " strides=[2,2]", "512,3,3", ":NCHW8c"), 1, "tile=3x4 sums=panel " },
+	{ WINDOW(512, 512, "15,15", "7,7", " strides=[2,2]", "512,3,3", ":NCHW8c"), 1, "panel.ahead=0" },
+	{ WINDOW(512, 512, "15,15", "7,7", " strides=[2,2]", "512,3,3", ":NCHW16c"), 0, "panel.ahead=1" },
+	/* Groups: half of few registers where lanes are a part of one; one vector in steps of one channel. */
+	{ WINDOW(64, 64, "56,56", "56,56", " groups=16 pads=[1,1,1,1]", "4,3,3", ":NCHW8c"), 1, "tile=1x8 " },
+	{ WINDOW(64, 64, "56,56", "56,56", " groups=16 pads=[1,1,1,1]", "4,3,3", ":NCHW8c"), 1, "edges=yes " },
+	{ WINDOW(64, 64, "28,28", "28,28", " groups=8 pads=[1,1,1,1]", "8,3,3", ":NCHW8c"), 1, "tile=1x14 " },
+	{ WINDOW(64, 64, "28,28", "28,28", " groups=8 pads=[1,1,1,1]", "8,3,3", ":NCHW8c"), 1, "unroll=1 " },
 	/* Sums of depthwise windows in step fill half of few registers. */
 	{ WINDOW(64, 64, "58,58", "56,56", " groups=64", "1,3,3", ":NCHW8c"), 1, "tile=1x8 order=weights taps=yes" },
 	{ WINDOW(64, 64, "58,58", "28,28", " groups=64 strides=[2,2]", "1,3,3", ":NCHW8c"), 1, "tile=1x14 " },

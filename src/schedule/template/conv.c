@@ -9,6 +9,7 @@
 #include "schedule/template/dot.h"
 #include "schedule/template/panel.h"
 #include "schedule/template/parts.h"
+#include "schedule/template/share.h"
 
 #include "op/layout.h"
 #include "op/op.h"
@@ -263,7 +264,7 @@ static int64_t choose_unroll(Sketch *s, const Tiled *t, const Tile *tile, int64_
 	int64_t sums = tile->vectors * tile->pixels, taps = t->reduce[t->nreduce - 1].extent;
 	int64_t option[KNOB_OPTIONS + 1];
 	int n = tile_unrolls(channels, sums, TMPL_CONV_STEPS, TMPL_BODY, option);
-	bool two = stream || tile_registers(s) < TMPL_CONV_REGISTERS;
+	bool two = stream || (tile_registers(s) < TMPL_CONV_REGISTERS && tile->vectors > 1);
 	int first = two && t->dot == NULL && n > 1 && channels % 2 == 0 && sums <= TMPL_CONV_FEW_SUMS;
 	if (channels > 1 && channels <= TMPL_CONV_STEPS && channels * sums <= TMPL_BODY) {
 		bool whole = channels * sums <= TMPL_CONV_WHOLE && channels * sums * taps <= TMPL_CONV_ROW;
@@ -404,10 +405,10 @@ Tile conv_tile(Sketch *s, const OpCall *c, const Tiled *t, int64_t lanes, const 
 	tile.pack = w->name;
 	for (int k = 0; k < last; k++)
 		tile.around *= k == 1 ? groups : t->axis[k].extent;
-	if (depthwise) {
+	if (depthwise)
 		tile.around *= ceil_div(t->axis[1].extent, lanes);
-		tile.half = tile_registers(s) < TMPL_WINDOW_REGISTERS && (in_step(c) || any_slow(d));
-	}
+	bool half = depthwise ? in_step(c) || any_slow(d) : groups > 1 && lanes < target_lanes(s->target, t->sum);
+	tile.half = half && tile_registers(s) < TMPL_WINDOW_REGISTERS;
 	tile_knob(s, depthwise ? 1 : (filters + lanes - 1) / lanes, t->axis[last].extent, &tile);
 	set_ends(t, &tile, t->selects && t->reduce[t->nreduce - 1].extent > TMPL_FEW_TAPS);
 	tile.before = BEFORE_PIXELS;
@@ -494,15 +495,21 @@ static int64_t choose_depth(Sketch *s, const OpCall *c, const Tiled *t, const Ti
 }
 
 /*
- * Whether tiles go from one row of pixels to the next: of 1x1 convolutions without padding or a prologue, in rows that
- * leave a tile short.
+ * Whether tiles go from one row of pixels to the next: of 1x1 convolutions without padding or a prologue. They do by
+ * default where rows leave tiles of few registers short, there are enough pixels not to wait for cold weights, and
+ * threads share panels evenly, since tiles of pixels have an end of their own.
  */
 static bool choose_across(Sketch *s, const OpCall *c, const Tiled *t, int64_t lanes)
 {
 	const Value *w = &s->task->dag->value.at[c->in[1]];
-	return t->n == 4 && pixels_of(w) == 1 && op_int(c, "groups") == 1 && !t->selects && t->nbefore == 0 &&
-		t->dot == NULL && !target_has_blocks(s->target) && t->axis[1].extent % lanes == 0 && t->axis[2].extent > 1 &&
-		t->axis[3].extent > 1 && t->axis[3].extent <= TMPL_ACROSS && sketch_flag(s, "across", false);
+	if (t->n != 4 || pixels_of(w) > 1 || op_int(c, "groups") != 1 || t->selects || t->nbefore > 0 || t->dot != NULL ||
+		target_has_blocks(s->target) || t->axis[1].extent % lanes != 0 || t->axis[2].extent == 1 ||
+		t->axis[3].extent == 1 || t->axis[3].extent > TMPL_ACROSS)
+		return false;
+	int64_t row = t->axis[3].extent, pixels = t->axis[2].extent * row, vectors = t->axis[1].extent / lanes;
+	bool few = tile_registers(s) < TMPL_CONV_REGISTERS, even = share_filled(s->target, vectors / 2) == 1;
+	bool shorter = tile_best(s, vectors, pixels) > TMPL_CONV_ACROSS * tile_best(s, vectors, row);
+	return sketch_flag(s, "across", few && even && pixels > TMPL_CONV_COLD && shorter);
 }
 
 /*
@@ -512,9 +519,10 @@ static bool choose_across(Sketch *s, const OpCall *c, const Tiled *t, int64_t la
 static void choose_edges(Sketch *s, const Tiled *t, Tile *tile)
 {
 	int64_t regs = tile_registers(s), all = t->axis[tile->pixel].extent;
-	bool full = tile->vectors * (tile->pixels + 1) + 1 >= regs && regs < TMPL_CONV_REGISTERS;
+	bool half = tile->half && channel_loop(t) >= 0;
+	bool whole = tile->vectors > 1 && tile->vectors * (tile->pixels + 1) + 1 >= regs;
 	if (t->selects && !tile->first && t->reduce[t->nreduce - 1].extent > 1 && all > tile->pixels)
-		set_ends(t, tile, sketch_flag(s, "edges", full));
+		set_ends(t, tile, sketch_flag(s, "edges", regs < TMPL_CONV_REGISTERS && (whole || half)));
 }
 
 static void direct(Sketch *s, const OpCall *c, const Tiled *image, int64_t lanes)

@@ -120,9 +120,14 @@ static int64_t shares_of(const Nest *nest, int loop)
 	return shares;
 }
 
+static bool has_few_registers(const Sketch *s)
+{
+	return tile_registers(s) < TMPL_PANEL_REGISTERS;
+}
+
 /*
  * By default requests come as evenly as they can without being made twice: in the innermost loop each of whose
- * iterations has a line to ask for.
+ * iterations has a line to ask for. With few registers there are none: addresses would spill.
  */
 static void choose_ahead(Sketch *s, const Tiled *t, const Nest *nest, Panel *p)
 {
@@ -130,7 +135,7 @@ static void choose_ahead(Sketch *s, const Tiled *t, const Nest *nest, Panel *p)
 	int first = nest->n - 1;
 	if (nest->n == 0)
 		return; /* one tile, all of which is written out */
-	p->ahead = sketch_number(s, "panel.ahead", parts, sizeof parts / sizeof *parts, 1);
+	p->ahead = sketch_number(s, "panel.ahead", parts, sizeof parts / sizeof *parts, !has_few_registers(s));
 	sketch_opens(s);
 	while (first > 0 && shares_of(nest, first) > part_lines(s, t, p))
 		first--;
@@ -346,8 +351,9 @@ static int banded_axis(const Tile *tile)
 }
 
 /*
- * Windows of few pixels, for which reading weights takes long beside the arithmetic; not where panels would leave
- * threads without work that tiles of rows have.
+ * Windows of few pixels, for which reading weights takes long beside the arithmetic; with few registers those whose
+ * tiles read a panel that half of the second cache does not hold. Not where panels would leave threads without work
+ * that tiles of rows have.
  */
 static bool is_default(const Sketch *s, const Tiled *t, const Panel *p)
 {
@@ -356,8 +362,9 @@ static bool is_default(const Sketch *s, const Tiled *t, const Panel *p)
 		pixels *= k == p->tile->vector ? 1 : t->out[k].extent;
 	for (int k = 0; k < t->nreduce; k++)
 		taps *= k == p->of->channels ? 1 : t->reduce[k].extent;
-	return taps > 1 && pixels <= TMPL_PANEL_PIXELS && s->target->vector_regs >= TMPL_PANEL_REGISTERS &&
-	       panels % s->target->threads == 0;
+	int64_t bytes = dtype_bytes(t->sum, p->width * taps * t->reduce[p->of->channels].extent);
+	bool far = !has_few_registers(s) || bytes * 2 > target_cache(s->target, 2);
+	return taps > 1 && pixels <= TMPL_PANEL_PIXELS && far && panels % s->target->threads == 0;
 }
 
 bool panel_sums(Sketch *s, const Tiled *t, const Tile *tile, const PanelOf *of)

@@ -63,6 +63,7 @@ int64_t tile_registers(const Sketch *s); /* vector registers of the target */
 double tile_hides(const Core *core); /* sums side by side that hide the latency of one and the loop's overhead */
 /* The part of the core's FMA rate that tiles of so many of all `blocks` vectors and `extent` pixels may reach. */
 double tile_promise(const Core *core, int64_t blocks, int64_t extent, int64_t vectors, int64_t pixels);
+double tile_best(const Sketch *s, int64_t vectors, int64_t pixels); /* the most that any tile of these promises */
 bool tile_overlaps(const Sketch *s, const Tile *t); /* a group's last tile, but in a grid: blocks would write twice */
 const char *tile_name(Sketch *s, const Tile *tile, const char *knob); /* a tile's knob: behind Tile.of */
 /* Asks for "tile": of so many vectors and pixels those whose sums, a weight a vector and an input fit the registers. */

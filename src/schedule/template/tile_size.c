@@ -78,6 +78,23 @@ double tile_promise(const Core *core, int64_t blocks, int64_t extent, int64_t ve
 	return (double)(blocks * extent) / core->fma_rate / sum * tail + TMPL_PIXEL_BONUS * (double)pixels;
 }
 
+/* Whether tiles of so many vectors and pixels are an option, beside what a Tile asks for. */
+static bool is_option(const Sketch *s, int64_t vectors, int64_t pixels, int64_t f, int64_t p)
+{
+	return f * p + f + 1 <= tile_registers(s) && tile_wastes_little(pixels, p) &&
+		(f * p >= TMPL_LEAST_SUMS || pixels * vectors < TMPL_LEAST_SUMS);
+}
+
+double tile_best(const Sketch *s, int64_t vectors, int64_t pixels)
+{
+	double best = 0;
+	for (int64_t f = 1; f <= TMPL_MOST_VECTORS && f <= vectors; f++)
+		for (int64_t p = 1; p <= pixels && p <= tile_registers(s); p++)
+			if (is_option(s, vectors, pixels, f, p))
+				best = fmax(best, tile_promise(&s->target->core, vectors, pixels, f, p));
+	return best;
+}
+
 const char *tile_name(Sketch *s, const Tile *tile, const char *knob)
 {
 	return tile->of == NULL ? knob : arena_printf(s->arena, "%s.%s", tile->of, knob);
@@ -106,7 +123,7 @@ void tile_knob(Sketch *s, int64_t vectors, int64_t pixels, Tile *out)
 				continue;
 			if (out->whole && vectors % f != 0)
 				continue; /* a predicate would stand in the instruction's loops */
-			if (!tile_wastes_little(pixels, p) || (f * p < TMPL_LEAST_SUMS && pixels * vectors >= TMPL_LEAST_SUMS))
+			if (!is_option(s, vectors, pixels, f, p))
 				continue;
 			bool favour = f == out->favour && f * (p + 1) + f + 1 <= regs;
 			double part = tile_promise(&s->target->core, vectors, pixels, f, p) * (favour ? TMPL_FAVOUR : 1);
