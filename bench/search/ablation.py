@@ -34,7 +34,6 @@ PARTS = [
         "static bool by_step(Portfolio *s, uint32_t *i)\n{\n\treturn false;\n", "the source of moves of one knob"),
     ("credit", PORTFOLIO, "draw_beta(&s->rng, 1 + s->good[k], 1 + s->bad[k])", "draw_beta(&s->rng, 1, 1)",
         "the odds by success: sources are equal"),
-    ("fade", PORTFOLIO, "s->good[k] *= TUNE_FADE;\n\t\t\ts->bad[k] *= TUNE_FADE;", "", "that success fades"),
     ("diversity", PORTFOLIO, "(strict > 0 ? 2 : 1)", "1", "that estimates lie two knobs apart"),
     ("alike", PORTFOLIO, "(strict == 2 && is_alike(s, x))", "(strict > 2 && is_alike(s, x))",
         "that estimates differ from those before"),
@@ -46,7 +45,6 @@ PARTS = [
     ("line", SURROGATE, "s->b = fmin(", "s->b = 0 * fmin(", "the line through the estimates"),
     ("order", SURROGATE, "d += 0.5 + 0.5 * abs(a->pick[k] - b->pick[at]) / space_knob(p->space, a, k)->n;",
         "d += 1;", "the order of a knob's options"),
-    ("scale", SURROGATE, "scales[] = { 1, 2, 4, 8, 16 }", "scales[] = { 4 }", "that the scale is fitted"),
 ]
 
 

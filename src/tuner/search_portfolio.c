@@ -2,9 +2,9 @@
  * Three sources propose, and the one that proposed good schedules is asked more often: the cost model's estimates, a
  * surrogate that learns from the trials of this search, and steps, which move one knob of the best. The default first;
  * then the best estimates that differ; then a draw decides whose proposal is next: each source has the odds of its
- * proposals that came within TUNE_CLOSE_CALL of the best (Thompson's draw from a Beta distribution, of which old
- * proposals fade). All propose from one pool of estimated schedules, which begins with a sample of the space and what
- * is near the best estimates of it, and grows by the neighbours of the best. So schedules that are the same are one.
+ * proposals that came within TUNE_CLOSE_CALL of the best (Thompson's draw from a Beta distribution). All propose from
+ * one pool of estimated schedules, which begins with a sample of the space and what is near the best estimates of it,
+ * and grows by the neighbours of the best. So schedules that are the same are one.
  *
  * It is done when some rounds of trials brought nothing, the surrogate expects nothing of the pool, and nothing of
  * further samples of the space. Left out, since bench/search shows that they gain nothing here: crossings of the
@@ -48,7 +48,7 @@ struct Portfolio {
 	Numbers around;                     /* these neighbours */
 	Answer answer;                      /* the last one */
 	Map from;                           /* asked points, to the number of their source */
-	double good[SOURCES], bad[SOURCES]; /* proposals, faded */
+	double good[SOURCES], bad[SOURCES]; /* proposals */
 	int resampled;                      /* samples since the best became better */
 	int fruitless;                      /* told since the best became better */
 	double mark;                        /* the best time by which that is judged */
@@ -280,10 +280,6 @@ static void tell_portfolio(void *state, Config c, double ns)
 	const MapEntry *e = map_find(&s->from, i);
 	if (e != NULL && e->num < SOURCES) {
 		bool good = ns > 0 && ns < best * TUNE_CLOSE_CALL;
-		for (int k = 0; k < SOURCES; k++) {
-			s->good[k] *= TUNE_FADE;
-			s->bad[k] *= TUNE_FADE;
-		}
 		s->good[e->num] += good;
 		s->bad[e->num] += !good;
 	}

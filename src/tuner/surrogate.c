@@ -2,9 +2,8 @@
  * See surrogate.h. With x the logarithm of the estimate and y that of the time, y = a + b x + g. The slope b is that of
  * a regression, drawn towards 1. g is a Gaussian process whose correlation falls with the distance of two configs: the
  * sum over knobs of 0 for one option, 0.5 to 1 for options of one knob by how far they lie apart, 1 where one config
- * lacks the knob. How fast it falls is the one of a few scales under which the told times are most likely. (Rasmussen
- * and Williams, Gaussian Processes for Machine Learning, 2006, algorithm 2.1. Expected improvement: Jones, Schonlau and
- * Welch, 1998.)
+ * lacks the knob. (Rasmussen and Williams, Gaussian Processes for Machine Learning, 2006, algorithm 2.1. Expected
+ * improvement: Jones, Schonlau and Welch, 1998.)
  */
 #include "tuner/surrogate.h"
 #include "tuner/tuning.h"
@@ -15,7 +14,7 @@
 struct Surrogate {
 	int n;
 	const uint32_t *point;
-	double a, b, scale, spread; /* y = a + b x; the process's length and standard deviation */
+	double a, b, spread; /* y = a + b x; the process's standard deviation */
 	double *lower;              /* Cholesky factor of the correlations, n by n */
 	double *weight;             /* inverse of the correlations times the errors */
 };
@@ -76,22 +75,20 @@ static void forward(const Surrogate *s, double *v)
 	}
 }
 
-/* Fits the process of the scale to errors e; returns the logarithm of their likelihood, without constants. */
-static double fit_process(Surrogate *s, const double *distance, const double *e, double scale)
+/* Fits the process to errors e. */
+static void fit_process(Surrogate *s, const double *distance, const double *e)
 {
 	size_t n = (size_t)s->n;
-	double determinant = 0, square = 0;
+	double square = 0;
 	for (size_t i = 0; i < n; i++)
 		for (size_t j = 0; j <= i; j++) {
-			double sum = exp(-distance[i * n + j] / scale) + (i == j ? TUNE_JITTER : 0);
+			double sum = exp(-distance[i * n + j] / TUNE_LENGTH) + (i == j ? TUNE_JITTER : 0);
 			for (size_t k = 0; k < j; k++)
 				sum -= s->lower[i * n + k] * s->lower[j * n + k];
 			s->lower[i * n + j] = i == j ? sqrt(fmax(sum, TUNE_JITTER)) : sum / s->lower[j * n + j];
 		}
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < n; i++)
 		s->weight[i] = e[i];
-		determinant += log(s->lower[i * n + i]);
-	}
 	forward(s, s->weight);
 	for (size_t i = 0; i < n; i++)
 		square += s->weight[i] * s->weight[i];
@@ -101,9 +98,7 @@ static double fit_process(Surrogate *s, const double *distance, const double *e,
 			sum -= s->lower[k * n + i] * s->weight[k];
 		s->weight[i] = sum / s->lower[i * n + i];
 	}
-	s->scale = scale;
 	s->spread = sqrt(fmax(square / s->n, 1e-8));
-	return -determinant - s->n * log(s->spread);
 }
 
 /* The points with a time: the last ones, and the fastest of those before. */
@@ -126,13 +121,12 @@ static void choose_points(Surrogate *s, Arena *a, const Pool *p)
 
 Surrogate *surrogate_new(Arena *a, const Pool *p)
 {
-	static const double scales[] = { 1, 2, 4, 8, 16 };
 	Surrogate *s = arena_new_of(a, Surrogate);
 	choose_points(s, a, p);
 	if (s->n < TUNE_LEARN)
 		return NULL;
 	size_t n = (size_t)s->n;
-	double *distance = arena_array(a, double, n *n), *e = arena_array(a, double, n), best = -INFINITY, scale = 1;
+	double *distance = arena_array(a, double, n *n), *e = arena_array(a, double, n);
 	s->lower = arena_array(a, double, n *n);
 	s->weight = arena_array(a, double, n);
 	fit_line(s, p);
@@ -141,12 +135,7 @@ Surrogate *surrogate_new(Arena *a, const Pool *p)
 		for (size_t j = 0; j < i; j++)
 			distance[i * n + j] = apart(p, s->point[i], s->point[j]);
 	}
-	for (size_t k = 0; k < sizeof scales / sizeof *scales; k++) {
-		double likely = fit_process(s, distance, e, scales[k]);
-		scale = likely > best ? scales[k] : scale;
-		best = fmax(likely, best);
-	}
-	fit_process(s, distance, e, scale);
+	fit_process(s, distance, e);
 	return s;
 }
 
@@ -154,7 +143,7 @@ double surrogate_value(const Surrogate *s, const Pool *p, uint32_t i, double *de
 {
 	double near[TUNE_LEARNED], y = s->a + s->b * log_estimate(p, i), known = 0;
 	for (int k = 0; k < s->n; k++) {
-		near[k] = exp(-apart(p, i, s->point[k]) / s->scale);
+		near[k] = exp(-apart(p, i, s->point[k]) / TUNE_LENGTH);
 		y += near[k] * s->weight[k];
 	}
 	if (deviation == NULL)
