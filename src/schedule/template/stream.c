@@ -31,8 +31,9 @@ static bool see_reduction(Stmt *s, void *arg)
 void sketch_stores(Sketch *s)
 {
 	bool reduces = false;
-	const Cache *last = target_last_cache(s->target);
-	if (s->target->kind != TARGET_CPU || last == NULL)
+	/* Spaces of recordings and of tests have no naive form. */
+	const Cache *last = s->naive != NULL && s->target->kind == TARGET_CPU ? target_last_cache(s->target) : NULL;
+	if (last == NULL)
 		return;
 	for (size_t k = 0; k < s->naive->n; k++) {
 		const Fn *fn = s->naive->fn[k];
