@@ -1,7 +1,7 @@
 /*
  * Values that statements share. Lets of one name in different places: where a pass puts one place into the other, each
  * load still sees its own. A load of a condition for all lanes is no load of the lanes that the condition takes. What
- * a condition of a branch loads is known in its arms, until a store.
+ * a condition of a branch loads is known in its arms, until a store. Functions of two stores at once are those of each.
  */
 #include "codegen/codegen.h"
 #include "ir/text/ir_text.h"
@@ -10,6 +10,13 @@
 #include "code_suite.h"
 
 #include <string.h>
+
+/* Two stores of one form, whose first factor is equal, with a function inside of another one. */
+#define TURNS \
+	"fn k(x: in f32[64], b: in f32[8], y: out f32[64]) {\n	for o in 0..4 {\n" \
+	"		for i in 0..8 vector {\n			y[o * 16 + i] = exp(b[i]) * erf(x[o * 16 + i] * sigmoid(x[o * 16 + i]))\n" \
+	"		}\n		for j in 0..8 vector {\n" \
+	"			y[o * 16 + j + 8] = exp(b[j]) * erf(x[o * 16 + j + 8] * sigmoid(x[o * 16 + j + 8]))\n		}\n	}\n}\n"
 
 static const char *const texts[] = {
 	/* the only iteration of a loop becomes a list of its own around the second loop */
@@ -48,6 +55,17 @@ static const char *const texts[] = {
 	"fn k(x: in i64[64], y: out i64[64]) {\n	for i in 0..64 {\n		block a(vi: spatial 0..64 = i) {\n"
 	"			y[vi] = 7\n			if 0 <= x[vi] & x[vi] < 3 {\n				y[vi] = x[vi]\n			}\n"
 	"			if 0 <= x[vi] + 1 & x[vi] + 1 < 1 {\n				y[vi] = 70\n			}\n		}\n	}\n}\n",
+	/* functions of two stores at once: not where the second reads what the first one stores */
+	"fn k(x: in f32[16], y: out f32[16]) {\n"
+	"	for i in 0..8 vector {\n		y[i] = exp(x[i]) * x[i + 8]\n	}\n"
+	"	for j in 0..8 vector {\n		y[j + 8] = exp(x[j + 8] + erf(x[j])) * sigmoid(x[j])\n	}\n}\n",
+	"fn k(x: in f32[16], y: out f32[16]) {\n"
+	"	for i in 0..8 vector {\n		y[i] = tanh(x[i])\n	}\n"
+	"	for j in 0..8 vector {\n		y[j + 8] = tanh(y[j])\n	}\n}\n",
+	"fn k(x: in f32[8], y: out f32[8], z: out f32[8]) {\n"
+	"	for i in 0..8 vector {\n		y[i] = sigmoid(x[i])\n	}\n"
+	"	for j in 0..8 vector {\n		z[j] = sigmoid(y[j])\n	}\n}\n",
+	TURNS,
 };
 
 START_TEST(each_place_sees_its_own)
@@ -74,9 +92,34 @@ START_TEST(each_place_sees_its_own)
 }
 END_TEST
 
+/* As many functions of 16 lanes as pairs have. */
+START_TEST(functions_in_turns)
+{
+	static const char level[] = "{\"kind\":\"cpu\",\"model\":\"x86-64-v3\"}";
+	Arena *a = arena_new();
+	Err err = { 0 };
+	Target target;
+	Module m;
+	CodegenOptions o = { .texts = runner_text_bit("llvm") };
+	ck_assert_msg(target_parse(&target, "v3", level, sizeof level - 1, 1, &err), "%s", err.text);
+	KernelSet *ks = ir_parse_set(ir_new(a), "lets", TURNS, strlen(TURNS), &err);
+	ck_assert_msg(ks != NULL && codegen_compile(a, ks, &target, &o, &m, &err), "%s: %s", err.place, err.text);
+	int n = 0;
+	for (const char *at = runner_text(&m, "llvm"); (at = strstr(at, "fdiv <16 x float>")) != NULL; at++)
+		n++;
+	ck_assert_int_eq(n, 1);
+	n = 0;
+	for (const char *at = runner_text(&m, "llvm"); (at = strstr(at, "@llvm.copysign.v16f32(")) != NULL; at++)
+		n++;
+	ck_assert_int_eq(n, 2); /* erf's, and its declaration */
+	arena_free(a);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tc = tcase_create("lets");
 	tcase_add_loop_test(tc, each_place_sees_its_own, 0, LEN(texts));
+	tcase_add_test(tc, functions_in_turns);
 	return run_code_suite("lets", tc);
 }

@@ -311,6 +311,90 @@ static Val eval(Emit *e, const Expr *x)
 	return v;
 }
 
+/*
+ * A function of math is one chain of instructions, and each of its constants is a load. Of the values of two stores
+ * that have one form, as the elements of a tile have behind their sums, a function is emitted as one of twice the
+ * lanes: LLVM cuts each operation into two, in turns. That keeps the units busy and loads each constant once. Four
+ * values are no faster and spill. AVX-512's own forms are short chains, and are of 16 lanes.
+ */
+static bool is_math(Node op)
+{
+	return op == IR_EXP || op == IR_ERF || op == IR_TANH || op == IR_SIGMOID;
+}
+
+static bool reads(const Expr *x, const char *buf)
+{
+	if (x->op == IR_LOAD && strcmp(x->name, buf) == 0)
+		return true;
+	for (int k = 0; k < x->nargs; k++)
+		if (reads(x->arg[k], buf))
+			return true;
+	return false;
+}
+
+/* Loads may have any places. Counts down the nodes; false for other forms, and where there are too many. */
+static bool alike(const Expr *a, const Expr *b, int *nodes)
+{
+	bool same = a->op == b->op && a->nargs == b->nargs && dtype_eq(a->type, b->type) && --*nodes >= 0;
+	for (int k = 0; same && a->op != IR_LOAD && k < a->nargs; k++)
+		same = alike(a->arg[k], b->arg[k], nodes);
+	return same;
+}
+
+static LLVMValueRef lanes_of(Emit *e, LLVMValueRef a, LLVMValueRef b, int from, int n)
+{
+	LLVMValueRef k[2 * EMIT_PART_LANES];
+	for (int i = 0; i < n; i++)
+		k[i] = emit_int(e->i32, from + i);
+	return LLVMBuildShuffleVector(e->b, a, b, LLVMConstVector(k, (unsigned)n), "");
+}
+
+/* What is known before the statement's loop is left to eval, and the arms of a select, which have masks. */
+static bool join(Emit *e, const Expr *a, const Expr *b)
+{
+	bool any = false;
+	if (a == b || a->op == IR_LOAD || a->op == IR_SELECT || memo_at(e, a)->v != NULL || memo_at(e, b)->v != NULL)
+		return false;
+	for (int k = 0; k < a->nargs; k++)
+		any = join(e, a->arg[k], b->arg[k]) || any;
+	if (!is_math(a->op) || a->type.bits != 32)
+		return any;
+	Val x = eval(e, a->arg[0]), y = eval(e, b->arg[0]);
+	if (x.pure || y.pure)
+		return any;
+	int n = a->type.lanes;
+	LLVMValueRef both = emit_unary(e, a->op, dtype_vector(F32, 2 * n), lanes_of(e, x.v, y.v, 0, 2 * n));
+	/* As of registers: known until both stores are done. */
+	Val v = { lanes_of(e, both, both, 0, n), (int)e->level.n - 1, false, true, 0 };
+	remember(e, a, v);
+	v.v = lanes_of(e, both, both, n, n);
+	remember(e, b, v);
+	return true;
+}
+
+static bool fills_register(const Emit *e, const Stmt *s)
+{
+	if (s == NULL || s->kind != ST_STORE || s->store.mask != NULL)
+		return false;
+	DType t = s->store.value->type;
+	return t.lanes > 1 && t.lanes * t.bits <= e->target->vector_bits;
+}
+
+int emit_together(Emit *e, const Stmt *s)
+{
+	enum { NODES = 64 /* epilogues have less; the form is compared as a tree */ };
+	int nodes = NODES;
+	if (e->device || e->async || e->mask != NULL || target_has(e->target, FEATURE_AVX512F) || !fills_register(e, s) ||
+		!fills_register(e, s->next) || !alike(s->store.value, s->next->store.value, &nodes) ||
+		reads(s->next->store.value, s->store.dst.buf) || !join(e, s->store.value, s->next->store.value))
+		return 0;
+	for (int k = 0; k < 2; k++, s = s->next) {
+		emit_store(e, s->store.dst.buf, s->store.dst.idx[0], emit_expr(e, s->store.value), NULL);
+		emit_forget_loads(e);
+	}
+	return 2;
+}
+
 /* The memo's key for a pointer: a load of a type that no element has. */
 static const Expr *pointer_key(Emit *e, const Place *p, const Expr *idx)
 {

@@ -415,6 +415,7 @@ static bool list(Emit *e, const Stmt *s)
 		emit_forget(e, 0);
 		int turned = emit_turned(e, s);
 		turned = turned > 0 ? turned : emit_spread(e, s);
+		turned = turned > 0 ? turned : emit_together(e, s);
 		for (int k = 1; k < turned; k++)
 			s = s->next;
 		ok = turned > 0 || statement(e, s);
