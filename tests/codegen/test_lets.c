@@ -14,7 +14,8 @@
 /* Two stores of one form, whose first factor is equal, with a function inside of another one. */
 #define TURNS \
 	"fn k(x: in f32[64], b: in f32[8], y: out f32[64]) {\n	for o in 0..4 {\n" \
-	"		for i in 0..8 vector {\n			y[o * 16 + i] = exp(b[i]) * erf(x[o * 16 + i] * sigmoid(x[o * 16 + i]))\n" \
+	"		for i in 0..8 vector {\n" \
+	"			y[o * 16 + i] = exp(b[i]) * erf(x[o * 16 + i] * sigmoid(x[o * 16 + i]))\n" \
 	"		}\n		for j in 0..8 vector {\n" \
 	"			y[o * 16 + j + 8] = exp(b[j]) * erf(x[o * 16 + j + 8] * sigmoid(x[o * 16 + j + 8]))\n		}\n	}\n}\n"
 

@@ -6,23 +6,27 @@
  */
 #include "codegen/llvm/emit_math.h"
 
-/* n = nearest integer to a * scale, as a float and as an integer: the addition of 1.5 * 2^52
-   (2^23) leaves it in the low bits. No poison comes of NaN, as it would of a conversion. */
-static LLVMValueRef nearest(const Math *m, LLVMValueRef a, double scale, LLVMValueRef *n)
+/*
+ * n = nearest integer to a * scale, and bits whose low ones are n + bias, down to the digits of the type: the addition
+ * of 1.5 * 2^52 (2^23) leaves them there. No poison comes of NaN, as it would of a conversion.
+ */
+static LLVMValueRef nearest(const Math *m, LLVMValueRef a, double scale, int bias, LLVMValueRef *n)
 {
-	double magic = m->wide ? 0x1.8p52 : 0x1.8p23;
+	double magic = (m->wide ? 0x1.8p52 : 0x1.8p23) + bias;
 	LLVMValueRef s = math_fma(m, a, math_real(m, scale), math_real(m, magic));
 	*n = math_sub(m, s, math_real(m, magic));
-	LLVMValueRef base = LLVMConstBitCast(math_real(m, magic), m->it);
-	return LLVMBuildSub(m->e->b, LLVMBuildBitCast(m->e->b, s, m->it, ""), base, "");
+	return LLVMBuildBitCast(m->e->b, s, m->it, "");
 }
 
-/* 2^n for n within the exponents of normal numbers. */
-static LLVMValueRef power_of_2(const Math *m, LLVMValueRef n)
+static int bias_of(const Math *m)
 {
-	int bias = m->wide ? 1023 : 127, digits = m->wide ? 52 : 23;
-	LLVMValueRef k = LLVMBuildAdd(m->e->b, n, emit_int(m->it, bias), "");
-	k = LLVMBuildShl(m->e->b, k, emit_int(m->it, digits), "");
+	return m->wide ? 1023 : 127;
+}
+
+/* 2^n for n within the exponents of normal numbers; of n + bias, only the bits of an exponent matter. */
+static LLVMValueRef power_of_2(const Math *m, LLVMValueRef biased)
+{
+	LLVMValueRef k = LLVMBuildShl(m->e->b, biased, emit_int(m->it, m->wide ? 52 : 23), "");
 	return LLVMBuildBitCast(m->e->b, k, m->t, "");
 }
 
@@ -37,61 +41,79 @@ static LLVMValueRef at_least(const Math *m, LLVMValueRef a, double least)
 	return math_select(m, math_less(m, a, math_real(m, least)), math_real(m, least), a);
 }
 
-/* e^r - 1 of the remainder r of a + low, |low| tiny or NULL: r = a - k ln2. */
-static LLVMValueRef exp_fraction(const Math *m, LLVMValueRef a, LLVMValueRef low, LLVMValueRef *k)
+/*
+ * The remainder r of a + low, |low| tiny or NULL: r = a + low - n ln2; *p = (e^r - 1 - r) / r^2. AVX-512's chain is
+ * short enough to take the least operations.
+ */
+static LLVMValueRef exp_rest(const Math *m, LLVMValueRef a, LLVMValueRef low, LLVMValueRef n, LLVMValueRef *p)
 {
 	static const double p32[] = { MATH_EXP32 }, p64[] = { MATH_EXP64 };
-	LLVMValueRef n;
-	*k = nearest(m, a, 0x1.71547652b82fep0, &n);
 	LLVMValueRef r = math_fma(m, n, math_real(m, -(m->wide ? LN2_HI64 : LN2_HI32)), a);
 	r = math_fma(m, n, math_real(m, -(m->wide ? LN2_LO64 : LN2_LO32)), r);
 	if (low != NULL)
 		r = math_add(m, r, low);
-	LLVMValueRef p = m->wide ? math_poly(m, r, p64, MATH_LEN(p64)) : math_poly(m, r, p32, MATH_LEN(p32));
-	return math_fma(m, math_mul(m, r, r), p, r);
+	if (m->wide)
+		*p = math_poly(m, r, p64, MATH_LEN(p64));
+	else if (math_scales(m))
+		*p = math_poly(m, r, p32, MATH_LEN(p32));
+	else
+		*p = math_poly_split(m, r, p32, MATH_LEN(p32));
+	return r;
 }
 
 /* e^(a + low) where an instruction multiplies by 2^n: a third less to do. */
 static LLVMValueRef exp_scaled(const Math *m, LLVMValueRef a, LLVMValueRef low)
 {
-	static const double p32[] = { MATH_EXP32 };
-	LLVMValueRef one = math_real(m, 1), n;
-	nearest(m, a, 0x1.71547652b82fep0, &n);
-	LLVMValueRef r = math_fma(m, n, math_real(m, -LN2_HI32), a);
-	r = math_fma(m, n, math_real(m, -LN2_LO32), r);
-	if (low != NULL)
-		r = math_add(m, r, low);
-	LLVMValueRef p = math_poly(m, r, p32, MATH_LEN(p32));
-	p = math_fma(m, math_fma(m, p, r, one), r, one);
-	return math_scale(m, p, n);
-}
-
-/* The same where none does: e^r times 2^k in two steps, so that results below the least normal are rounded once. */
-static LLVMValueRef exp_in_steps(const Math *m, LLVMValueRef a, LLVMValueRef low)
-{
-	LLVMValueRef k, p = math_add(m, exp_fraction(m, a, low, &k), math_real(m, 1));
-	LLVMValueRef half = LLVMBuildAShr(m->e->b, k, emit_int(m->it, 1), "");
-	p = math_mul(m, p, power_of_2(m, half));
-	return math_mul(m, p, power_of_2(m, LLVMBuildSub(m->e->b, k, half, "")));
+	LLVMValueRef one = math_real(m, 1), n, p;
+	nearest(m, a, 0x1.71547652b82fep0, 0, &n);
+	LLVMValueRef r = exp_rest(m, a, low, n, &p);
+	return math_scale(m, math_fma(m, math_fma(m, p, r, one), r, one), n);
 }
 
 /*
- * e^(a + low). What rounds to 0 is set to 0 and computed as e^0: an x86 core takes 100 to 170 cycles for a result that
- * underflows, and a masked score is -inf.
+ * The same where none does: e^r times 2^k in two steps, so that results below the least normal are rounded once. The
+ * halves of k, rounded down and up, are k plus twice the bias, with its last bit cut off.
  */
-static LLVMValueRef exp_sum(const Math *m, LLVMValueRef a, LLVMValueRef low)
+static LLVMValueRef exp_in_steps(const Math *m, LLVMValueRef a, LLVMValueRef low)
+{
+	LLVMBuilderRef b = m->e->b;
+	LLVMValueRef one = math_real(m, 1), n, p, last = emit_int(m->it, m->wide ? 1ll << 51 : 1 << 22);
+	LLVMValueRef exponent = emit_int(m->it, m->wide ? 0x7ffll << 52 : 0xffll << 23);
+	LLVMValueRef k = nearest(m, a, 0x1.71547652b82fep0, 2 * bias_of(m), &n), r = exp_rest(m, a, low, n, &p);
+	if (m->wide)
+		p = math_fma(m, math_fma(m, p, r, one), r, one);
+	else
+		p = math_fma(m, math_mul(m, r, r), p, math_add(m, r, one));
+	k = LLVMBuildShl(b, k, emit_int(m->it, m->wide ? 51 : 22), "");
+	LLVMValueRef down = LLVMBuildAnd(b, k, exponent, "");
+	LLVMValueRef up = LLVMBuildAnd(b, LLVMBuildAdd(b, k, last, ""), exponent, "");
+	p = math_mul(m, p, LLVMBuildBitCast(b, down, m->t, ""));
+	return math_mul(m, p, LLVMBuildBitCast(b, up, m->t, ""));
+}
+
+/*
+ * e^(a + low), a at most a little above infinity's logarithm. What rounds to 0 is set to 0 and computed as e^0: an
+ * x86 core takes 100 to 170 cycles for a result that underflows, and a masked score is -inf.
+ */
+static LLVMValueRef exp_below(const Math *m, LLVMValueRef a, LLVMValueRef low)
 {
 	LLVMValueRef zero = math_real(m, 0), under = math_less(m, a, math_real(m, m->wide ? -746 : -104));
-	LLVMValueRef b = math_select(m, under, zero, at_most(m, a, m->wide ? 710 : 89));
+	LLVMValueRef b = math_select(m, under, zero, a);
 	return math_select(m, under, zero, math_scales(m) ? exp_scaled(m, b, low) : exp_in_steps(m, b, low));
+}
+
+static LLVMValueRef exp_sum(const Math *m, LLVMValueRef a, LLVMValueRef low)
+{
+	return exp_below(m, at_most(m, a, m->wide ? 710 : 89), low);
 }
 
 /* 2^k (e^r - 1) + (2^k - 1), all halved since 2^k may overflow. Below the limit the result rounds to -1. */
 static LLVMValueRef expm1_of(const Math *m, LLVMValueRef a)
 {
-	LLVMValueRef k, b = at_least(m, at_most(m, a, m->wide ? 710 : 89), m->wide ? -40 : -20);
-	LLVMValueRef q = exp_fraction(m, b, NULL, &k);
-	LLVMValueRef t = power_of_2(m, LLVMBuildSub(m->e->b, k, emit_int(m->it, 1), ""));
+	LLVMValueRef k, n, p, b = at_least(m, at_most(m, a, m->wide ? 710 : 89), m->wide ? -40 : -20);
+	k = nearest(m, b, 0x1.71547652b82fep0, bias_of(m) - 1, &n);
+	LLVMValueRef r = exp_rest(m, b, NULL, n, &p), t = power_of_2(m, k);
+	LLVMValueRef q = math_fma(m, math_mul(m, r, r), p, r);
 	q = math_fma(m, t, q, math_sub(m, t, math_real(m, 0.5)));
 	return math_sign(m, math_add(m, q, q), a);
 }
@@ -221,9 +243,10 @@ static LLVMValueRef tanh_of(const Math *m, LLVMValueRef a)
 /* 1 / (1 + e^-x), through e^-|x| which never overflows. */
 static LLVMValueRef sigmoid_of(const Math *m, LLVMValueRef a)
 {
-	LLVMValueRef x = exp_sum(m, math_neg(m, math_abs(m, a)), NULL), one = math_real(m, 1);
-	LLVMValueRef r = math_reciprocal(m, math_add(m, one, x));
-	return math_select(m, math_less(m, a, math_real(m, 0)), math_mul(m, x, r), r);
+	LLVMValueRef x = exp_below(m, math_neg(m, math_abs(m, a)), NULL), one = math_real(m, 1);
+	LLVMValueRef r = math_reciprocal(m, math_add(m, one, x)), bits = LLVMBuildBitCast(m->e->b, a, m->it, "");
+	LLVMValueRef minus = LLVMBuildICmp(m->e->b, LLVMIntSLT, bits, LLVMConstNull(m->it), ""); /* -0 has the same r */
+	return math_select(m, minus, math_mul(m, x, r), r);
 }
 
 /*
@@ -270,7 +293,7 @@ static LLVMValueRef erf32(const Math *m, LLVMValueRef a)
 	static const double p[] = { MATH_ERFC32 }, q[] = { MATH_EXPM32 };
 	LLVMValueRef n, t = at_most(m, math_abs(m, a), 3.9375);
 	LLVMValueRef y = math_fma(m, t, math_poly(m, t, p, MATH_LEN(p)), math_neg(m, t));
-	LLVMValueRef k = power_of_2(m, nearest(m, y, 0x1.71547652b82fep0, &n));
+	LLVMValueRef k = power_of_2(m, nearest(m, y, 0x1.71547652b82fep0, bias_of(m), &n));
 	LLVMValueRef r = math_fma(m, n, math_real(m, -0x1.62e43p-1), y);
 	LLVMValueRef e = math_fma(m, math_mul(m, r, r), math_poly(m, r, q, MATH_LEN(q)), r);
 	e = math_fma(m, math_neg(m, k), e, math_sub(m, math_real(m, 1), k));
@@ -288,7 +311,7 @@ static LLVMValueRef erf_of(const Math *m, LLVMValueRef a)
 	LLVMValueRef t = math_abs(m, a), z = math_mul(m, a, a), one = math_real(m, 1);
 	LLVMValueRef small = math_fma(m, t, math_poly(m, z, s64, MATH_LEN(s64)), t);
 	LLVMValueRef u = math_sub(m, at_most(m, t, 6), math_real(m, 3));
-	LLVMValueRef big = math_sub(m, one, exp_sum(m, math_poly(m, u, b64, MATH_LEN(b64)), NULL));
+	LLVMValueRef big = math_sub(m, one, exp_below(m, math_poly(m, u, b64, MATH_LEN(b64)), NULL));
 	return math_sign(m, math_select(m, math_less(m, t, one), small, big), a);
 }
 
@@ -323,7 +346,7 @@ static LLVMValueRef sine64(const Math *m, Node op, LLVMValueRef a)
 {
 	static const double ps[] = { MATH_SIN64 }, pc[] = { MATH_COS64 };
 	LLVMBuilderRef b = m->e->b;
-	LLVMValueRef n, k = nearest(m, a, 0x1.45f306dc9c883p-1, &n);
+	LLVMValueRef n, k = nearest(m, a, 0x1.45f306dc9c883p-1, 0, &n);
 	LLVMValueRef t = math_sub(m, a, math_mul(m, n, math_real(m, PIO2_1)));
 	LLVMValueRef w = math_mul(m, n, math_real(m, PIO2_2)), r = math_sub(m, t, w);
 	LLVMValueRef low = math_sub(m, math_sub(m, t, r), w);

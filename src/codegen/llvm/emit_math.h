@@ -37,6 +37,8 @@ LLVMValueRef math_less(const Math *m, LLVMValueRef a, LLVMValueRef b);  /* false
 LLVMValueRef math_equal(const Math *m, LLVMValueRef a, LLVMValueRef b); /* false for NaN */
 LLVMValueRef math_select(const Math *m, LLVMValueRef c, LLVMValueRef a, LLVMValueRef b);
 LLVMValueRef math_poly(const Math *m, LLVMValueRef x, const double *c, int n);
+/* The same by its even and odd powers, a chain half as long. */
+LLVMValueRef math_poly_split(const Math *m, LLVMValueRef x, const double *c, int n);
 LLVMValueRef math_widen(const Math *m, LLVMValueRef a);  /* f32 to f64 */
 LLVMValueRef math_narrow(const Math *m, LLVMValueRef a); /* f64 to m's f32 */
 /* Exact: what is returned + *lost. */

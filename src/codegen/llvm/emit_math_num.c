@@ -130,6 +130,15 @@ LLVMValueRef math_poly(const Math *m, LLVMValueRef x, const double *c, int n)
 	return r;
 }
 
+LLVMValueRef math_poly_split(const Math *m, LLVMValueRef x, const double *c, int n)
+{
+	LLVMValueRef z = math_mul(m, x, x), r[2] = { math_real(m, c[n - 1]), math_real(m, c[n - 2]) };
+	for (int k = n - 3; k >= 0; k--)
+		r[(n - 1 - k) % 2] = math_fma(m, r[(n - 1 - k) % 2], z, math_real(m, c[k]));
+	int odd = n % 2; /* which one has the odd powers */
+	return math_fma(m, r[odd], x, r[1 - odd]);
+}
+
 LLVMValueRef math_widen(const Math *m, LLVMValueRef a)
 {
 	return LLVMBuildFPExt(m->e->b, a, emit_vector(m->e->f64, emit_lanes(a)), "");
