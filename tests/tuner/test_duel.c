@@ -21,9 +21,9 @@ static const Machine machine[] = {
 	{ .step = 0.02, .turn = 0.01 }, /* quiet */
 	{ .step = 0.03, .turn = 0.03 },
 	{ .step = 0.05, .turn = 0.05, .drift = 0.01 },
-	{ .step = 0.05, .turn = 0.05, .burst = 0.05 },
-	{ .step = 0.10, .turn = 0.07, .drift = -0.005, .burst = 0.03 },
-	{ .step = 0.10, .turn = 0.10, .burst = 0.10 },
+	{ .step = 0.05, .turn = 0.05, .burst = 0.025 },
+	{ .step = 0.10, .turn = 0.07, .drift = -0.005, .burst = 0.015 },
+	{ .step = 0.10, .turn = 0.10, .burst = 0.05 },
 };
 
 /* What there is to gain: the share of Tasks whose best schedule is faster inside the network, and by how much. */
@@ -82,7 +82,7 @@ static void pass_turn(World *w)
 		w->factor = 1;
 	if (w->left <= 0 && rng_real(&w->rng) < w->m.burst) {
 		w->factor = 1.2 + rng_real(&w->rng);
-		w->left = (int)rng_range(&w->rng, 1, 6);
+		w->left = (int)rng_range(&w->rng, 2, 12);
 	}
 }
 
@@ -130,7 +130,7 @@ typedef struct Turns {
 	int least, most;
 } Turns;
 
-static const Turns usual = { 30, 120 }, few = { 14, 30 };
+static const Turns usual = { 60, 240 }, few = { 28, 60 };
 
 static void open_world(World *w, Arena *a, uint64_t seed, int tasks, Machine m, const Space *s, Turns turns)
 {
