@@ -536,8 +536,7 @@ static void direct(Sketch *s, const OpCall *c, const Tiled *image, int64_t lanes
 		tiled_merge(s, &merged);
 	sketch_opens(s);
 	Tile tile = conv_tile(s, c, t, lanes, NULL);
-	PanelOf of = { channel_loop(t), conv_channel_block(image_of(d, c)), w->name, spatial[w->shape.rank - 2],
-		image_of(d, c) };
+	PanelOf of = { channel_loop(t), conv_channel_block(image_of(d, c)), w->name, spatial[w->shape.rank - 2] };
 	if (of.channels >= 0 && op_int(c, "groups") == 1 && panel_sums(s, t, &tile, &of)) {
 		sketch_group_end(s);
 		return;

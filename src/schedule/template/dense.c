@@ -186,7 +186,7 @@ static bool run(Sketch *s, Err *err)
 		tile.around *= k == tile.pixel ? 1 : t.axis[k].extent;
 	tile_knob(s, (columns + tile.lanes - 1) / tile.lanes, rows, &tile);
 	bool packed = c->op == OP_dense && w->kind == VALUE_CONST;
-	PanelOf of = { 0, 1, w->name, "", NULL };
+	PanelOf of = { 0, 1, w->name, "" };
 	if (packed && !bytes && rows > 1 && panel_sums(s, &t, &tile, &of)) {
 		sketch_group_end(s);
 		return true;

@@ -1,6 +1,5 @@
 /* See panel.h: the knobs, then the steps. */
 #include "schedule/template/panel.h"
-#include "schedule/template/dot.h"
 #include "schedule/template/share.h"
 
 #include <string.h>
@@ -14,7 +13,7 @@ typedef struct Nest {
 	Text once; /* loops of one iteration, which are around all others */
 	const char *loop[2 * TILE_AXES], *word[2 * TILE_AXES];
 	int64_t extent[2 * TILE_AXES];
-	const char *rows, *tiles; /* loops whose last iteration may be a shorter one; NULL: none */
+	const char *tiles; /* the loop whose last iteration may be a shorter one; NULL: none */
 } Nest;
 
 typedef struct Panel {
@@ -22,10 +21,9 @@ typedef struct Panel {
 	const PanelOf *of;
 	int banded;    /* the axis that is cut into bands */
 	int64_t width; /* lanes of a panel */
-	int64_t part, band, rows, unroll; /* channels; rows of a band; rows of a tile; channels written out */
+	int64_t part, band, unroll; /* channels; rows of a band; channels written out */
 	bool taps;     /* so is the last loop of taps */
 	bool inside;   /* bands are inside of panels */
-	bool border;   /* the image is copied with its border */
 	bool panels;   /* weights lie panel by panel, not vector by vector */
 	int64_t ahead; /* parts on, whose weights are prefetched; 0: none */
 	int spread;    /* the loop whose iterations share the requests */
@@ -69,22 +67,10 @@ static int64_t choose_band(Sketch *s, const Tiled *t, const Panel *p)
 	return sketch_number(s, "panel.band", option, n, first);
 }
 
-/* Rows of a tile of windows: as many as registers hold sums for. */
-static int64_t choose_rows(Sketch *s, const Tiled *t, const Panel *p)
-{
-	int64_t option[KNOB_OPTIONS], regs = tile_registers(s), f = p->tile->vectors;
-	int n = 0;
-	if (p->banded == p->tile->pixel || t->selects)
-		return 1;
-	for (int64_t r = 1; r <= p->band && f * r * p->tile->pixels + f + 1 <= regs && n < KNOB_OPTIONS; r++)
-		option[n++] = r;
-	return sketch_number(s, "panel.rows", option, n, 0);
-}
-
 /* Channels that are written out: divisors, since sums begin before a part, not in it. */
 static int64_t choose_unroll(Sketch *s, const Panel *p, int64_t channels)
 {
-	int64_t option[KNOB_OPTIONS], sums = p->tile->vectors * p->tile->pixels * p->rows;
+	int64_t option[KNOB_OPTIONS], sums = p->tile->vectors * p->tile->pixels;
 	int n = 0, first = 0;
 	for (int64_t u = 1; u <= channels && u <= TMPL_CONV_STEPS; u++) {
 		if (channels % u != 0 || (u > 1 && u * sums > TMPL_BODY))
@@ -176,13 +162,8 @@ static void cut_places(Sketch *s, const Tiled *t, const Panel *p, Text *splits, 
 	for (int k = 0; k < t->n; k++)
 		if (k != p->tile->vector && k != p->tile->pixel && k != p->banded)
 			add_loop(nest, t->axis[k].name, t->axis[k].name, t->axis[k].extent);
-	if (p->rows > 1) {
-		text_add(splits, "split %s %lld\n", h->name, (long long)p->rows);
-		nest->rows = child(s, h->name, "o");
-		add_loop(nest, "rows", nest->rows, ceil_div(p->band, p->rows));
-	} else if (!flat) {
+	if (!flat)
 		add_loop(nest, "rows", h->name, p->band);
-	}
 	if (p->tile->pixels < (flat ? p->band : x->extent)) {
 		text_add(splits, "split %s %lld\n", x->name, (long long)p->tile->pixels);
 		nest->tiles = child(s, x->name, "o");
@@ -218,8 +199,6 @@ static Nest cut_part(Sketch *s, const Tiled *t, const Panel *p, Text *splits)
 		add_loop(&nest, "channels", child(s, c, "o"), left / p->unroll);
 		add_written(&nest, child(s, c, "i"));
 	}
-	if (p->rows > 1)
-		add_written(&nest, child(s, t->axis[p->banded].name, "i"));
 	add_written(&nest, column);
 	if (p->tile->vectors > 1)
 		add_written(&nest, child(s, t->axis[p->tile->vector].name, "o"));
@@ -308,8 +287,6 @@ static void sum_nest(Sketch *s, const Tiled *t, const Panel *p)
 	if (p->taps)
 		sketch_step(s, "unroll %s", t->reduce[t->nreduce - 1].name);
 	sketch_step(s, "vectorize %s", lanes);
-	if (nest.rows != NULL && p->band % p->rows != 0)
-		sketch_step(s, "cut %s %lld", nest.rows, (long long)(p->band / p->rows));
 	if (nest.tiles != NULL)
 		end_tiles(s, t, p, nest.tiles);
 }
@@ -319,7 +296,6 @@ static void sum_nest(Sketch *s, const Tiled *t, const Panel *p)
 static void panel_steps(Sketch *s, const Tiled *t, const Panel *p)
 {
 	const PanelOf *of = p->of;
-	Tiled whole = *t;
 	TileAxis outer[2];
 	int64_t block = of->block > 1 && of->block < p->part ? of->block : p->part;
 	int64_t filters = t->out[p->tile->vector].extent, panels = ceil_div(filters, p->width);
@@ -327,13 +303,11 @@ static void panel_steps(Sketch *s, const Tiled *t, const Panel *p)
 		sketch_step(s, "inline %s", t->middle[k]);
 	if (t->bare)
 		sketch_step(s, "cache_write %s", t->block);
-	if (p->border)
-		dot_copy(s, of->image, of->block, &whole);
 	sketch_step(s, "pack %s OI%s%lldi%lldo", of->weights, of->window, (long long)block,
 		(long long)(p->panels ? p->width : p->tile->lanes));
 	tiled_merge_steps(s, t, true);
 	store_nest(s, t, p, outer);
-	sum_nest(s, &whole, p);
+	sum_nest(s, t, p);
 	bool rest = filters % p->width != 0;
 	if (rest && s->target->threads > 1)
 		sketch_step(s, "parallel %s", outer[0].name);
@@ -370,7 +344,7 @@ static bool is_default(const Sketch *s, const Tiled *t, const Panel *p)
 bool panel_sums(Sketch *s, const Tiled *t, const Tile *tile, const PanelOf *of)
 {
 	static const char *const place[] = { "tile", "panel" }, *const outermost[] = { "panels", "bands" };
-	static const char *const packed[] = { "vectors", "panels" }, *const border[] = { "skip", "copy" };
+	static const char *const packed[] = { "vectors", "panels" };
 	Panel p = { .tile = tile, .of = of, .banded = banded_axis(tile), .width = tile->lanes * tile->vectors };
 	int64_t part[KNOB_OPTIONS], filters = t->out[tile->vector].extent;
 	int first = 0, n = part_lengths(s, t, &p, part, &first);
@@ -381,25 +355,19 @@ bool panel_sums(Sketch *s, const Tiled *t, const Tile *tile, const PanelOf *of)
 	sketch_opens(s);
 	if (!picked)
 		return false;
-	Tiled whole = *t;
-	p.border = t->selects && of->block > 1 && sketch_word(s, "panel.border", border, 2, 0) == 1;
-	sketch_opens(s);
-	whole.selects &= !p.border;
 	p.part = sketch_number(s, "panel.depth", part, n, first);
 	sketch_opens(s);
 	p.band = choose_band(s, t, &p);
 	sketch_opens(s);
 	bool several = p.band < t->out[p.banded].extent && filters > p.width;
 	p.inside = !several || sketch_word(s, "panel.outermost", outermost, 2, 0) == 0;
-	p.rows = choose_rows(s, &whole, &p);
-	sketch_opens(s);
 	p.unroll = choose_unroll(s, &p, of->block > 1 && of->block < p.part ? of->block : p.part);
 	sketch_opens(s);
 	p.taps = few_taps(t, of) && sketch_flag(s, "panel.taps", true);
 	p.panels = tile->vectors > 1 && filters % p.width == 0 && p.width <= TMPL_COOP_PANEL &&
 		sketch_word(s, "panel.packed", packed, 2, 1) == 1;
 	Text splits = { .arena = s->arena };
-	Nest nest = cut_part(s, &whole, &p, &splits);
+	Nest nest = cut_part(s, t, &p, &splits);
 	choose_ahead(s, t, &nest, &p);
 	panel_steps(s, t, &p);
 	return true;

@@ -20,7 +20,6 @@ typedef struct PanelOf {
 	int64_t block;       /* channels that lie side by side in the image; 1: all, or none */
 	const char *weights; /* the constant that is packed; its dimensions are filters, channels and `window` */
 	const char *window;  /* "", "W", "HW", "DHW" */
-	const Value *image;  /* its border may be copied; NULL: it has none */
 } PanelOf;
 
 /*
