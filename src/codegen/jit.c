@@ -82,8 +82,8 @@ static const IrArg *find_arg(const Call *c, const char *name)
 
 static void *zeroed(int64_t bytes)
 {
-	size_t n = ((size_t)bytes + 64) / 64 * 64;
-	void *p = bytes < 0 || (uint64_t)bytes > SIZE_MAX / 2 ? NULL : aligned_alloc(64, n);
+	size_t n = ((size_t)bytes + DLC_CALL_ALIGN) / DLC_CALL_ALIGN * DLC_CALL_ALIGN;
+	void *p = bytes < 0 || (uint64_t)bytes > SIZE_MAX / 2 ? NULL : aligned_alloc(DLC_CALL_ALIGN, n);
 	if (p != NULL)
 		memset(p, 0, n);
 	return p;

@@ -27,7 +27,7 @@ enum {
 	BUNDLE_VERSION = 3,       /* with variants; a bundle without has the first version */
 	BUNDLE_FIRST_VERSION = 2, /* its header ends before `variant` */
 	BUNDLE_ALIGN = 65536, /* of code and constants in the file: the largest page in use */
-	BUNDLE_BUFFER = 64,   /* of every buffer that a kernel sees */
+	BUNDLE_BUFFER = DLC_CALL_ALIGN, /* of every buffer that a kernel sees */
 	BUNDLE_RANK = 16,     /* dimensions of a tensor, at most */
 	BUNDLE_DEPTH = 16,    /* loops and ifs inside each other, at most */
 	BUNDLE_SUM_FROM = 16, /* head_sum covers the head from this offset (version) on */

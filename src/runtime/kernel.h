@@ -10,10 +10,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+enum { DLC_CALL_ALIGN = 64 }; /* bytes: every buffer and every workspace of a call begins at a multiple */
+
 typedef struct DlcCall {
-	void *const *buf;   /* one for each buffer parameter of the Fn, in order, 64-byte aligned */
+	void *const *buf;   /* one for each buffer parameter of the Fn, in order */
 	const int64_t *sym; /* values of the Fn's symbols, then of its scalar parameters */
-	void *work;         /* this thread's workspace: DlcEntry.work_bytes, 64-byte aligned */
+	void *work;         /* this thread's workspace: DlcEntry.work_bytes */
 	uint32_t thread, threads;
 	void (*barrier)(void *team); /* NULL where threads == 1 */
 	void *team;

@@ -465,10 +465,9 @@ static DlcStatus ready_call(const Worker *w, LoadedProgram *p, const MsgCall *c,
 			return runtime_fail(err, DLC_BAD_ARGUMENT,
 				"argument %u of kernel %s lies outside of buffer %u", i - c->arg,
 				e->name, a->buffer);
-		if (a->offset % 64 != 0)
-			return runtime_fail(err, DLC_BAD_ARGUMENT,
-				"argument %u of kernel %s is not aligned to 64 bytes", i - c->arg,
-				e->name);
+		if (a->offset % DLC_CALL_ALIGN != 0)
+			return runtime_fail(err, DLC_BAD_ARGUMENT, "argument %u of kernel %s is not aligned to %d bytes",
+				i - c->arg, e->name, DLC_CALL_ALIGN);
 		p->address[i] = b->data + a->offset;
 	}
 	return DLC_OK;
