@@ -128,13 +128,13 @@ bool verify_layout(Verifier *v, const Buf *b)
 /* What the kind of the Fn demands of a buffer parameter. */
 static bool verify_role(Verifier *v, const Buf *b)
 {
+	if (b->streamed && (v->fn->kind != FN_RUN || b->role != BUF_OUT))
+		return broke(v, RULE_STREAMED, "%s is none", b->name);
 	if (v->fn->kind == FN_SUB) {
 		if (b->role == BUF_WORK || b->role == BUF_ZERO || b->map.n > 0)
 			return broke(v, RULE_SUB_PARAM, "buffer %s is work or zero, or has a map", b->name);
 		return true;
 	}
-	if (b->streamed && (v->fn->kind != FN_RUN || b->role != BUF_OUT))
-		return broke(v, RULE_STREAMED, "%s is none", b->name);
 	if (strcmp(b->scope, "global") != 0)
 		return broke(v, RULE_PARAM_SCOPE, "%s lies in @%s", b->name, b->scope);
 	if (v->fn->kind == FN_PREPARE && (b->role == BUF_IN || b->role == BUF_INOUT || b->role == BUF_ZERO))

@@ -136,6 +136,7 @@ static void take_used(const IrUse *use, void *arg)
 	Buf *own = arena_copy(ir_arena(o->s->ir), b, sizeof *b);
 	own->role = b->role == BUF_IN || b->role == BUF_CONST ? b->role : BUF_INOUT;
 	own->map = (IndexMap){ 0 };
+	own->streamed = false; /* only an output of a run Fn is */
 	ir_fn_add_buf(o->s->ir, o->sub, own);
 }
 

@@ -55,6 +55,26 @@ fn f(x: in f32[4], y: out f32[4]) {
 		}
 	}
 }
+--- stream y; outline i
+fn f(x: in f32[4], y: out f32[4] streamed) {
+	call i.fn(x[0:4], y[0:4])
+}
+
+sub fn i.fn(x: in f32[4], y: inout f32[4]) {
+	for i in 0..4 {
+		block b(vi: spatial 0..4 = i) {
+			y[vi] = x[vi]
+		}
+	}
+}
+===
+fn f(x: in f32[4], y: out f32[4]) {
+	for i in 0..4 {
+		block b(vi: spatial 0..4 = i) {
+			y[vi] = x[vi]
+		}
+	}
+}
 --- stream y; stream y
 ! trace:2: stream y: it is streamed already
 ===
