@@ -3,6 +3,7 @@
 #include "suite.h"
 
 #include "ir/build.h"
+#include "ir/text/ir_text.h"
 #include "schedule/space.h"
 
 #include <math.h>
@@ -105,6 +106,46 @@ START_TEST(large_outputs_pass_the_caches_by)
 		found = found || strstr(space->knob.at[space->first.knob[k]].name, ".streamed") != NULL;
 	ck_assert_int_eq(found, far[_i].asked);
 	ck_assert_int_eq(strstr(default_trace(a, dag), "stream v") != NULL, far[_i].first);
+	arena_free(a);
+}
+END_TEST
+
+/* A reduction counts in whichever Fn it stands; an output of two Fns is asked for once. */
+static const struct {
+	const char *set;
+	bool first;
+} written[] = {
+	{ "fn k(x: in f32[%d, 1024], y: out f32[%d, 1024]) { y[0, 0] = x[0, 0] }\n"
+	  "fn g(y: out f32[%d, 1024]) { y[0, 1] = 0.0 }\n", true },
+	{ "fn k(x: in f32[%d, 1024], y: out f32[%d, 1024]) { y[0, 0] = x[0, 0] }\n"
+	  "fn g(x: in f32[%d, 1024], z: inout f32[1]) { sum z[0] <- x[0, 1] }\n", false },
+};
+
+static bool no_steps(Sketch *s, Err *err)
+{
+	(void)s;
+	(void)err;
+	return true;
+}
+
+START_TEST(all_fns_say_what_passes_the_caches_by)
+{
+	static const Template none = { .name = "none", .run = no_steps };
+	Arena *a = arena_new();
+	Err err = { 0 };
+	Target target = cpu(1);
+	int rows = (int)(0.51 * (double)target_last_cache(&target)->bytes / 4096);
+	Space *space = space_new(a, task_of(a, arena_printf(a, far[0].dag, rows, rows)), &target, &err);
+	char *set = arena_printf(a, written[_i].set, rows, rows, rows);
+	ck_assert_msg(space != NULL, "%s", err.text);
+	space->tmpl = &none;
+	space->naive = ir_parse_set(ir_new(a), "set", set, strlen(set), &err);
+	ck_assert_msg(space->naive != NULL, "%s", err.text);
+	Trace *t = space_trace(space, &(Config){ 0 }, a, &err);
+	Text out = { .arena = a };
+	ck_assert_msg(t != NULL, "%s", err.text);
+	trace_print(&out, t);
+	ck_assert_str_eq(text_str(&out), written[_i].first ? "stream y\n" : "");
 	arena_free(a);
 }
 END_TEST
@@ -467,5 +508,6 @@ int main(void)
 	tcase_add_loop_test(tc, sums_take_most_of_a_small_file, 0, LEN(small_files));
 	tcase_add_loop_test(tc, cold_weights_are_asked_for, 0, LEN(asked));
 	tcase_add_loop_test(tc, large_outputs_pass_the_caches_by, 0, LEN(far));
+	tcase_add_loop_test(tc, all_fns_say_what_passes_the_caches_by, 0, LEN(written));
 	return run_suite("default", tc);
 }
