@@ -304,15 +304,26 @@ static void count_accesses(const Leaf *f, LeafFacts *o)
 	}
 }
 
+/* Stored past the caches are rows of vectors, of an output that is not read. */
+static bool passes_caches(const Leaf *f)
+{
+	const Reach *r = &f->dst;
+	bool loads = false;
+	for (int i = 0; i < f->nload; i++)
+		loads |= f->load[i].at == r->at;
+	return r->at->buf->streamed && f->vector >= 0 && r->known && r->stride[f->vector] == 1 && !loads;
+}
+
 /* Adds what a leaf reads or writes of one buffer. */
-static void add_stream(const Reach *r, bool writes, Stream *m, int *count, CostNest *n)
+static void add_stream(const Leaf *f, const Reach *r, Stream *m, int *count)
 {
 	if (r->at == NULL || r->registers || *count == ACCESSES)
 		return;
 	const Buf *b = r->at->buf;
+	bool writes = r == &f->dst;
 	Stream *x = &m[(*count)++];
-	*x = (Stream){ .elements = nest_elements(n, b), .bytes = (b->type.bits + 7) / 8, .writes = writes,
-		.once = writes && b->streamed };
+	*x = (Stream){ .elements = nest_elements(&f->w->nest, b), .bytes = (b->type.bits + 7) / 8, .writes = writes,
+		.once = writes && passes_caches(f) };
 	memcpy(x->stride, r->stride, sizeof x->stride);
 }
 
@@ -342,9 +353,9 @@ static void leaf_cost(Walk *w, const Access *dst, const Expr *value, bool reduce
 		for (int k = 0; k < i; k++)
 			twice |= f.load[k].at == f.load[i].at;
 		if (!twice)
-			add_stream(&f.load[i], false, m, &count, &w->nest);
+			add_stream(&f, &f.load[i], m, &count);
 	}
-	add_stream(&f.dst, true, m, &count, &w->nest);
+	add_stream(&f, &f.dst, m, &count);
 	traffic_of(&w->nest, m, count, w->target, bytes);
 	for (int k = 0; k < TARGET_CACHES; k++)
 		w->sum.bytes[k] += bytes[k] * w->share;

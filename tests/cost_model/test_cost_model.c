@@ -90,6 +90,40 @@ START_TEST(nothing_is_read_for_an_output_past_the_caches)
 }
 END_TEST
 
+/* Only where the code stores rows past the caches: not elements alone, nor columns, nor what the leaf reads. */
+static const struct {
+	const char *loops, *value;
+	bool passes;
+} stored[] = {
+	{ "for m in 0..64 { for o in 0..131072 { for i in 0..8 vector { y[m, o * 8 + i] = ", "x[m, o * 8 + i] } } }",
+		true },
+	{ "for m in 0..64 { for n in 0..1048576 { for i in 0..1 { y[m, n] = ", "x[m, n] } } }", false },
+	{ "for n in 0..1048576 { for o in 0..8 { for i in 0..8 vector { y[o * 8 + i, n] = ", "x[o * 8 + i, n] } } }",
+		false },
+	{ "for m in 0..64 { for o in 0..131072 { for i in 0..8 vector { y[m, o * 8 + i] = ",
+		"x[m, o * 8 + i] + y[m, o * 8 + i] } } }", false },
+};
+
+START_TEST(stores_that_cannot_pass_the_caches_cost_the_same)
+{
+	Arena *a = arena_new();
+	Err err = { 0 };
+	Target target = cpu(1);
+	double ns[2];
+	target.cache[0] = (Cache){ .bytes = 32768, .shared_by = 1 };
+	for (int k = 0; k < 2; k++) {
+		char *text = arena_printf(a, "fn k(x: in f32[64, 1048576], y: out f32[64, 1048576]%s) { %s%s }",
+			k == 1 ? " streamed" : "", stored[_i].loops, stored[_i].value);
+		KernelSet *ks = ir_parse_set(ir_new(a), "t", text, strlen(text), &err);
+		ck_assert_msg(ks != NULL, "%s: %s", err.place, err.text);
+		Cost cost = cost_or_first(NULL, a, &target);
+		ns[k] = cost_estimate_one(&cost, ks, task_of(a, relu));
+	}
+	ck_assert_msg((ns[1] < ns[0]) == stored[_i].passes && ns[1] <= ns[0], "%g and %g ns", ns[0], ns[1]);
+	arena_free(a);
+}
+END_TEST
+
 /* A row at a computed place is one load of a vector; elements whose neighbours lie in other rows are one load each. */
 START_TEST(rows_at_computed_places_are_vectors)
 {
@@ -347,6 +381,7 @@ int main(void)
 	TCase *tc = tcase_create("cost_model");
 	tcase_add_loop_test(tc, what_is_plainly_better_ranks_first, 0, LEN(order));
 	tcase_add_test(tc, nothing_is_read_for_an_output_past_the_caches);
+	tcase_add_loop_test(tc, stores_that_cannot_pass_the_caches_cost_the_same, 0, LEN(stored));
 	tcase_add_test(tc, rows_at_computed_places_are_vectors);
 	tcase_add_test(tc, looked_up_rows_are_cold_alone);
 	tcase_add_test(tc, estimates_see_through_calls);
