@@ -130,3 +130,11 @@ const char *runner_text(const Module *m, const char *name)
 {
 	return m->text[backend_text(&backend_llvm, name)];
 }
+
+int runner_count(const char *text, const char *what)
+{
+	int n = 0;
+	for (; (text = strstr(text, what)) != NULL; text++)
+		n++;
+	return n;
+}

@@ -19,5 +19,6 @@ void runner_run(Arena *a, const Target *target, const KernelSet *ks, const Modul
 /* A text of LLVM's back end: the bit that asks for it, and what came. */
 unsigned runner_text_bit(const char *name);
 const char *runner_text(const Module *m, const char *name);
+int runner_count(const char *text, const char *what); /* how often `what` stands in it */
 
 #endif

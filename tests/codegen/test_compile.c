@@ -17,7 +17,8 @@
 #include <string.h>
 
 /* tile, depthwise and winograd are as templates leave them: packed weights, register tiles, prefetches. */
-static const char *const golden[] = { "conv", "matmul", "softmax", "types", "math", "tile", "depthwise", "winograd" };
+static const char *const golden[] = { "conv", "matmul", "softmax", "types", "math", "tile", "depthwise", "winograd",
+	"interleaved", "streamed" };
 static const char *const golden_levels[] = { "x86-64", "x86-64-v3", "x86-64-v4", "armv8-a" };
 
 static char *read_text(Arena *a, const char *name)
@@ -160,29 +161,59 @@ END_TEST
 
 /* Whole rows at multiples of their size, and a fence at the end; what the Fn loads stays in the caches. */
 static const struct {
-	const char *level, *body, *code;
-	bool streams, fence;
+	const char *level, *type;
+	int lanes;
+	const char *body, *code;
+	int stores; /* of that code */
+	bool fence;
 } streaming[] = {
-	{ "x86-64", "y[i * 16 + j] = x[i * 16 + j]", "movntps", true, true },
-	{ "x86-64-v3", "y[i * 16 + j] = x[i * 16 + j]", "vmovntps", true, true },
-	{ "x86-64-v4", "y[i * 16 + j] = x[i * 16 + j]", "vmovntps", true, true },
-	{ "armv8-a", "y[i * 16 + j] = x[i * 16 + j]", "stnp", true, false },
-	{ "x86-64-v3", "y[i * 16 + j + 1] = x[i * 16 + j]", "vmovntps", false, true },
-	{ "x86-64-v3", "y[i * 17 + j] = x[i * 16 + j]", "vmovntps", false, true },
-	{ "x86-64-v3", "y[i * 16 + j] = y[i * 16 + j] + x[i * 16 + j]", "vmovntps", false, false },
+	{ "x86-64", "f32", 16, "y[i * 16 + j] = x[i * 16 + j]", "movntps\t", 4, true },
+	{ "x86-64-v3", "f32", 16, "y[i * 16 + j] = x[i * 16 + j]", "vmovntps\t", 2, true },
+	{ "x86-64-v4", "f32", 16, "y[i * 16 + j] = x[i * 16 + j]", "vmovntps\t", 1, true },
+	{ "armv8-a", "f32", 16, "y[i * 16 + j] = x[i * 16 + j]", "stnp\t", 2, false },
+	{ "x86-64-v3", "f32", 24, "y[i * 24 + j] = x[i * 24 + j]", "vmovntps\t", 3, true },
+	{ "x86-64-v4", "f32", 24, "y[i * 24 + j] = x[i * 24 + j]", "vmovnt", 0, true },
+	{ "x86-64-v3", "f16", 16, "y[i * 16 + j] = x[i * 16 + j]", "vmovnt", 1, true },
+	{ "x86-64-v3", "bf16", 16, "y[i * 16 + j] = x[i * 16 + j]", "vmovnt", 1, true },
+	{ "x86-64-v3", "u8", 32, "y[i * 32 + j] = x[i * 32 + j]", "vmovnt", 1, true },
+	{ "x86-64-v3", "f64", 4, "y[i * 4 + j] = x[i * 4 + j]", "vmovnt", 1, true },
+	{ "x86-64-v3", "f32", 16, "y[i * 16 + j + 1] = x[i * 16 + j]", "vmovnt", 0, true },
+	{ "x86-64-v3", "f32", 16, "y[i * 17 + j] = x[i * 16 + j]", "vmovnt", 0, true },
+	{ "x86-64-v3", "f32", 16, "y[i * 16 + j] = y[i * 16 + j] + x[i * 16 + j]", "vmovnt", 0, false },
 };
 
 START_TEST(streamed_rows_are_code)
 {
 	Arena *a = arena_new();
-	const char *text = arena_printf(a, "fn f(x: in f32[64], y: out f32[80] streamed) {\n\tfor i in 0..4 {\n\t\tfor "
-		"j in 0..16 vector {\n\t\t\t%s\n\t\t}\n\t}\n}\n", streaming[_i].body);
+	const char *type = streaming[_i].type;
+	const char *text = arena_printf(a, "fn f(x: in %s[128], y: out %s[128] streamed) {\n\tfor i in 0..4 {\n\t\tfor "
+		"j in 0..%d vector {\n\t\t\t%s\n\t\t}\n\t}\n}\n", type, type, streaming[_i].lanes, streaming[_i].body);
 	Target t = level(streaming[_i].level);
 	CodegenOptions all = { .texts = runner_text_bit("asm") };
 	Module m = compile(a, text, &t, &all);
-	const char *code = runner_text(&m, "asm"), *store = strstr(code, streaming[_i].code);
-	ck_assert_msg((store != NULL) == streaming[_i].streams, "%s", code);
+	const char *code = runner_text(&m, "asm");
+	ck_assert_msg(runner_count(code, streaming[_i].code) == streaming[_i].stores, "%s", code);
 	ck_assert_msg((strstr(code, "sfence") != NULL) == streaming[_i].fence, "%s", code);
+	arena_free(a);
+}
+END_TEST
+
+/* A later phase of another thread may store the same rows. */
+START_TEST(streamed_rows_are_stored_before_a_barrier)
+{
+	static const char text[] = "fn f(x: in f32[64], y: out f32[64] streamed) {\n"
+							   "\tfor i in 0..4 parallel {\n\t\tfor j in 0..16 vector {\n"
+							   "\t\t\ty[i * 16 + j] = x[i * 16 + j]\n\t\t}\n\t}\n"
+							   "\tfor k in 0..2 parallel {\n\t\tfor l in 0..16 vector {\n"
+							   "\t\t\ty[k * 32 + l] = x[l]\n\t\t}\n\t}\n}\n";
+	Arena *a = arena_new();
+	Target t = level("x86-64-v3");
+	CodegenOptions all = { .texts = runner_text_bit("llvm") };
+	Module m = compile(a, text, &t, &all);
+	const char *code = runner_text(&m, "llvm"), *meet = strstr(code, "\nmeet:");
+	ck_assert_msg(meet != NULL, "%s", code);
+	const char *fence = strstr(meet, "@llvm.x86.sse.sfence()"), *barrier = strstr(meet, "call void %");
+	ck_assert_msg(fence != NULL && barrier != NULL && fence < barrier, "%s", code);
 	arena_free(a);
 }
 END_TEST
@@ -373,6 +404,7 @@ int main(int argc, char **argv)
 	tcase_add_loop_test(tc, same_bytes, 0, LEN(golden));
 	tcase_add_loop_test(tc, prefetches_are_code, 0, LEN(prefetching));
 	tcase_add_loop_test(tc, streamed_rows_are_code, 0, LEN(streaming));
+	tcase_add_test(tc, streamed_rows_are_stored_before_a_barrier);
 	tcase_add_test(tc, several_threads);
 	tcase_add_test(tc, reports);
 	tcase_add_loop_test(tc, refusals, 0, LEN(refused));

@@ -46,7 +46,7 @@ static char *turn_text(Arena *a, const char *type, int lanes, int columns, int g
 }
 
 /*
- * Columns of one or two blocks in turns, whose lanes are stored into rows that lie apart; in some, one column is
+ * Columns of one or two blocks, interleaved, whose lanes are stored into rows that lie apart; in some, one column is
  * missing, or begins somewhere else.
  */
 static char *spread_text(Arena *a, const char *type, int lanes, int columns, int blocks, int stride, int other)

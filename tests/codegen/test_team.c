@@ -1,10 +1,11 @@
 /*
- * Kernels entered by a team of threads: random sets and the texts of tests/hard give what the
- * interpreter gives, whatever the number of threads.
+ * Kernels entered by a team of threads: random sets, the texts of tests/hard and outputs stored past the
+ * caches give what the interpreter gives, whatever the number of threads.
  */
 #include "codegen/lower.h"
 #include "ir/random.h"
 #include "ir/text/ir_text.h"
+#include "ir/verify/verify.h"
 #include "runner.h"
 #include "code_suite.h"
 
@@ -176,10 +177,56 @@ START_TEST(hard_texts)
 }
 END_TEST
 
+/* Rows of all sizes; rows at no multiples of theirs; rows among padding; rows that a later phase stores again. */
+static const char *const streamed[] = {
+	"fn k(x: in f32[96], y: out f32[96] streamed) {\n	for i in 0..12 parallel {\n"
+	"		for j in 0..8 vector {\n			y[i * 8 + j] = x[i * 8 + j] * 2.0\n		}\n	}\n}\n",
+	"fn k(x: in f32[96], y: out f32[96] streamed) {\n	for i in 0..6 parallel {\n"
+	"		for j in 0..16 vector {\n			y[i * 16 + j] = x[i * 16 + j] * 2.0\n		}\n	}\n}\n",
+	"fn k(x: in f32[96], y: out f32[96] streamed) {\n	for i in 0..4 parallel {\n"
+	"		for j in 0..24 vector {\n			y[i * 24 + j] = x[i * 24 + j] * 2.0\n		}\n	}\n}\n",
+	"fn k(x: in f16[96], y: out f16[96] streamed) {\n	for i in 0..6 parallel {\n"
+	"		for j in 0..16 vector {\n			y[i * 16 + j] = x[i * 16 + j] + x[j]\n		}\n	}\n}\n",
+	"fn k(x: in f16[96], y: out f16[96] streamed) {\n	for i in 0..4 parallel {\n"
+	"		for j in 0..24 vector {\n			y[i * 24 + j] = x[i * 24 + j]\n		}\n	}\n}\n",
+	"fn k(x: in bf16[96], y: out bf16[96] streamed) {\n	for i in 0..6 parallel {\n"
+	"		for j in 0..16 vector {\n			y[i * 16 + j] = x[i * 16 + j] + x[j]\n		}\n	}\n}\n",
+	"fn k(x: in u8[96], y: out u8[96] streamed) {\n	for i in 0..3 parallel {\n"
+	"		for j in 0..32 vector {\n			y[i * 32 + j] = x[i * 32 + j] + u8(3)\n		}\n	}\n}\n",
+	"fn k(x: in f64[96], y: out f64[96] streamed) {\n	for i in 0..24 parallel {\n"
+	"		for j in 0..4 vector {\n			y[i * 4 + j] = x[i * 4 + j] * x[j]\n		}\n	}\n}\n",
+	"fn k(x: in f32[96], y: out f32[97] streamed) {\n	y[0] = 7.0\n	for i in 0..12 parallel {\n"
+	"		for j in 0..8 vector {\n			y[i * 8 + j + 1] = x[i * 8 + j]\n		}\n	}\n}\n",
+	"fn k(x: in f32[24], y: out f32[24] map (i) -> [i / 16 : 2, i % 16 : 16] streamed) {\n"
+	"	for i in 0..2 parallel {\n"
+	"		for j in 0..16 vector {\n"
+	"			block b(v: spatial 0..24 = i * 16 + j) where i * 16 + j < 24 {\n"
+	"				y[v] = x[v]\n			}\n		}\n	}\n}\n",
+	"fn k(x: in f32[6, 16], y: out f32[6, 16] map (i, j) -> [i + 1 : 8, j + 8 : 32] streamed) {\n"
+	"	for i in 0..6 parallel {\n		for j in 0..16 vector {\n			y[i, j] = x[i, j]\n		}\n	}\n}\n",
+	"fn k(x: in f32[96], y: out f32[96] streamed) {\n	for i in 0..6 parallel {\n"
+	"		for j in 0..16 vector {\n			y[i * 16 + j] = x[i * 16 + j]\n		}\n	}\n"
+	"	for k in 0..3 parallel {\n		for l in 0..16 vector {\n"
+	"			y[64 - k * 32 + l] = x[k * 16 + l] + 1.0\n		}\n	}\n}\n",
+};
+
+START_TEST(streamed_outputs)
+{
+	Arena *a = arena_new();
+	Rng rng = rng_seed(0x57e4u + (uint64_t)_i);
+	Err err = { 0 };
+	KernelSet *ks = ir_parse_set(ir_new(a), "streamed", streamed[_i], strlen(streamed[_i]), &err);
+	ck_assert_msg(ks != NULL && ir_verify_set(ks, &err), "%s: %s", err.place, err.text);
+	compare(arena_printf(a, "streamed %d", _i), ks, a, &rng, 0);
+	arena_free(a);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tc = tcase_create("team");
 	tcase_add_loop_test(tc, random_teams, 0, 5);
 	tcase_add_loop_test(tc, hard_texts, 0, LEN(hard));
+	tcase_add_loop_test(tc, streamed_outputs, 0, LEN(streamed));
 	return run_code_suite("codegen-team", tc);
 }

@@ -102,7 +102,7 @@ void emit_call(Emit *e, const Stmt *s);
 
 /* emit_expr.c */
 LLVMValueRef emit_expr(Emit *e, const Expr *x);
-int emit_together(Emit *e, const Stmt *s); /* stores of math from s on, and how many; 0: none */
+int emit_interleaved(Emit *e, const Stmt *s); /* stores of math from s on, and how many; 0: none */
 void emit_bind(Emit *e, const char *name, DType t, LLVMValueRef v); /* at the innermost level */
 void emit_level_push(Emit *e);
 void emit_level_pop(Emit *e);

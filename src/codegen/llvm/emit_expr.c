@@ -312,10 +312,11 @@ static Val eval(Emit *e, const Expr *x)
 }
 
 /*
- * A function of math is one chain of instructions, and each of its constants is a load. Of the values of two stores
- * that have one form, as the elements of a tile have behind their sums, a function is emitted as one of twice the
- * lanes: LLVM cuts each operation into two, in turns. That keeps the units busy and loads each constant once. Four
- * values are no faster and spill. AVX-512's own forms are short chains, and are of 16 lanes.
+ * A function of math is one chain of instructions, and each of its constants is a load. Two neighbouring stores whose
+ * values have one form, as the elements of a tile have behind their sums, are interleaved: a function of one register
+ * in each becomes one of twice the lanes. LLVM cuts each of its operations into two, one beside the other, which keeps
+ * the units busy and loads each constant once. Four registers are no faster and spill. AVX-512's own forms are short
+ * chains, and are of 16 lanes.
  */
 static bool is_math(Node op)
 {
@@ -349,6 +350,11 @@ static LLVMValueRef lanes_of(Emit *e, LLVMValueRef a, LLVMValueRef b, int from, 
 	return LLVMBuildShuffleVector(e->b, a, b, LLVMConstVector(k, (unsigned)n), "");
 }
 
+static bool fits_register(const Emit *e, DType t)
+{
+	return t.lanes > 1 && t.lanes * t.bits <= e->target->vector_bits;
+}
+
 /* What is known before the statement's loop is left to eval, and the arms of a select, which have masks. */
 static bool join(Emit *e, const Expr *a, const Expr *b)
 {
@@ -357,7 +363,7 @@ static bool join(Emit *e, const Expr *a, const Expr *b)
 		return false;
 	for (int k = 0; k < a->nargs; k++)
 		any = join(e, a->arg[k], b->arg[k]) || any;
-	if (!is_math(a->op) || a->type.bits != 32)
+	if (!is_math(a->op) || !dtype_eq(dtype_scalar(a->type), F32) || !fits_register(e, a->type))
 		return any;
 	Val x = eval(e, a->arg[0]), y = eval(e, b->arg[0]);
 	if (x.pure || y.pure)
@@ -372,20 +378,17 @@ static bool join(Emit *e, const Expr *a, const Expr *b)
 	return true;
 }
 
-static bool fills_register(const Emit *e, const Stmt *s)
+static bool stores_register(const Emit *e, const Stmt *s)
 {
-	if (s == NULL || s->kind != ST_STORE || s->store.mask != NULL)
-		return false;
-	DType t = s->store.value->type;
-	return t.lanes > 1 && t.lanes * t.bits <= e->target->vector_bits;
+	return s != NULL && s->kind == ST_STORE && s->store.mask == NULL && fits_register(e, s->store.value->type);
 }
 
-int emit_together(Emit *e, const Stmt *s)
+int emit_interleaved(Emit *e, const Stmt *s)
 {
 	enum { NODES = 64 /* epilogues have less; the form is compared as a tree */ };
 	int nodes = NODES;
-	if (e->device || e->async || e->mask != NULL || target_has(e->target, FEATURE_AVX512F) || !fills_register(e, s) ||
-		!fills_register(e, s->next) || !alike(s->store.value, s->next->store.value, &nodes) ||
+	if (e->device || e->async || e->mask != NULL || target_has(e->target, FEATURE_AVX512F) || !stores_register(e, s) ||
+		!stores_register(e, s->next) || !alike(s->store.value, s->next->store.value, &nodes) ||
 		reads(s->next->store.value, s->store.dst.buf) || !join(e, s->store.value, s->next->store.value))
 		return 0;
 	for (int k = 0; k < 2; k++, s = s->next) {

@@ -15,7 +15,6 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { WORK_ALIGN = 64 };
 #define WORK_MAX ((int64_t)1 << 36)
 
 bool emit_refuse(Emit *e, const Stmt *s, ErrCode code, const char *fmt, ...)
@@ -319,7 +318,7 @@ static bool alloc(Emit *e, const Stmt *s)
 	} else {
 		LLVMValueRef at = emit_int(e->i64, e->work_at);
 		p->ptr = LLVMBuildGEP2(e->b, e->i8, e->work, &at, 1, "");
-		e->work_at += (bytes + WORK_ALIGN - 1) / WORK_ALIGN * WORK_ALIGN;
+		e->work_at += (bytes + DLC_CALL_ALIGN - 1) / DLC_CALL_ALIGN * DLC_CALL_ALIGN;
 		if (e->work_at > e->work_bytes)
 			e->work_bytes = e->work_at;
 	}
@@ -338,6 +337,13 @@ static void prefetch(Emit *e, const Stmt *s)
 	emit_intrinsic(e, "llvm.prefetch", &e->ptr, 1, arg, 4);
 }
 
+/* On x86 this fence alone orders stores past the caches before later stores, a barrier's included. */
+static void order_streamed(Emit *e)
+{
+	if (e->streams && e->x86)
+		emit_intrinsic(e, "llvm.x86.sse.sfence", NULL, 0, NULL, 0);
+}
+
 /* NULL where the team is one thread. */
 static void barrier(Emit *e)
 {
@@ -349,6 +355,7 @@ static void barrier(Emit *e)
 	LLVMValueRef many = LLVMBuildICmp(e->b, LLVMIntNE, e->threads, emit_int(e->i64, 1), "");
 	LLVMBuildCondBr(e->b, many, meet, done);
 	emit_move(e, meet);
+	order_streamed(e);
 	LLVMTypeRef t = LLVMFunctionType(LLVMVoidTypeInContext(e->cx), &e->ptr, 1, 0);
 	LLVMValueRef team = field(e, e->ptr, offsetof(DlcCall, team));
 	LLVMBuildCall2(e->b, t, field(e, e->ptr, offsetof(DlcCall, barrier)), &team, 1, "");
@@ -415,7 +422,7 @@ static bool list(Emit *e, const Stmt *s)
 		emit_forget(e, 0);
 		int turned = emit_turned(e, s);
 		turned = turned > 0 ? turned : emit_spread(e, s);
-		turned = turned > 0 ? turned : emit_together(e, s);
+		turned = turned > 0 ? turned : emit_interleaved(e, s);
 		for (int k = 1; k < turned; k++)
 			s = s->next;
 		ok = turned > 0 || statement(e, s);
@@ -512,8 +519,7 @@ bool emit_fn(Emit *e, const Fn *fn)
 		e->sub.at[e->sub.n - 1].work_bytes = e->work_bytes;
 		e->sub.at[e->sub.n - 1].deepest = e->deepest;
 	}
-	if (e->streams && e->x86) /* no later store of a thread is seen before these, as of others */
-		emit_intrinsic(e, "llvm.x86.sse.sfence", NULL, 0, NULL, 0);
+	order_streamed(e);
 	if (sub || e->device)
 		LLVMBuildRetVoid(e->b);
 	else

@@ -2,7 +2,8 @@
  * Addresses, loads and stores. An index is a sum of terms, those of the outermost loops first, so that invariant
  * parts are computed outside and constants become displacements. Vectors of consecutive elements are one access,
  * loads of those a few elements apart are rows and shuffles (emit_stride.c), others gather or scatter. Elements of less
- * than a byte are packed and accessed one by one.
+ * than a byte are packed and accessed one by one. Rows of a streamed output are stored past a CPU's caches where the
+ * index shows that they are whole registers at multiples of their size; emit_fn.c makes the fences.
  *
  * Where the mask of a scalar load is off (the arm of a select), the load reads the call structure instead, which is
  * there and long enough. So no branch is needed. A device has no such structure: the load stands in a branch.
@@ -16,8 +17,7 @@
 
 enum {
 	TERMS = 32,
-	CALL_ALIGN = 64, /* bytes: of every buffer of a call (runtime/kernel.h) */
-	LEAST_ROW = 16,  /* bytes that an instruction stores past the caches */
+	LEAST_ROW = 16, /* bytes that an instruction stores past the caches */
 };
 
 typedef struct Term {
@@ -434,7 +434,7 @@ static void store_streamed(Emit *e, LLVMValueRef v, LLVMValueRef ptr, const Expr
 	LLVMMetadataRef one = LLVMValueAsMetadata(emit_int(e->i32, 1));
 	LLVMValueRef store = LLVMBuildStore(e->b, v, ptr);
 	unsigned row = (unsigned)(t.lanes * t.bits) / 8, whole = (unsigned)e->target->vector_bits / 8;
-	unsigned bytes = emit_proved_bytes(e, t, base, CALL_ALIGN);
+	unsigned bytes = emit_proved_bytes(e, t, base, DLC_CALL_ALIGN);
 	bool aligned = bytes >= LEAST_ROW && row % bytes == 0 && (bytes >= row || bytes >= whole);
 	LLVMSetAlignment(store, aligned ? bytes : alignment(t));
 	if (aligned)

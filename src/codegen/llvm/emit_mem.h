@@ -36,9 +36,9 @@ int emit_spread(Emit *e, const Stmt *s); /* the same of columns that are stored 
 /* emit_pieces.c: a row of a device from its first element, whose index is known, as the accesses that it has. */
 LLVMValueRef emit_load_pieces(Emit *e, const Place *p, LLVMValueRef ptr, const Expr *first, int lanes);
 void emit_store_pieces(Emit *e, const Place *p, LLVMValueRef ptr, const Expr *first, LLVMValueRef v);
-/* The same, up to `base`, at multiples of which the buffer begins. */
-unsigned emit_proved_bytes(const Emit *e, DType t, const Expr *idx, int64_t base);
 unsigned emit_access_bytes(const Emit *e, DType t, const Expr *idx); /* that divide the element's address */
+/* The same of any target, for a buffer that begins at a multiple of `base`: base at most. */
+unsigned emit_proved_bytes(const Emit *e, DType t, const Expr *idx, int64_t base);
 int emit_access_lanes(const Emit *e, DType t, const Expr *first, int lanes); /* of one access */
 void emit_note_constant(Emit *e, LLVMValueRef load); /* no store of the kernel changes what it reads */
 /* A vector index as base + stride * lane, scalar expressions; false if it is none. */

@@ -1,6 +1,7 @@
 /*
  * Rows of a device's memory. It has accesses of 4, 8 and 16 bytes, each at a multiple of its size. What the ranges of
- * the index's variables say of its divisors decides which of them a row of elements takes.
+ * the index's variables say of its divisors decides which of them a row of elements takes. A CPU's rows that pass the
+ * caches ask for these divisors, too.
  */
 #include "codegen/llvm/emit_mem.h"
 #include "codegen/llvm/emit_num.h"

@@ -6,15 +6,15 @@
  *	y[ramp(d1, 1, m)] = x[ramp(b + 1, s, m)]          ->    r0 r1 .. turned
  *	..                                                      y[ramp(d0, 1, m)] = r0, y[ramp(d1, 1, m)] = r1, ..
  *
- * One turn pairs rows i and i + m/2: their elements in turns are rows 2i and 2i + 1. Of the bits of an element's row
+ * One turn pairs rows i and i + m/2: interleaved, they are rows 2i and 2i + 1. Of the bits of an element's row
  * and column, the top ones change places and come last, so log m of these exchange rows and columns.
  *
  * Short columns that are stored one behind the other, as the pixels of an image that depth becomes space of, are one
- * run of memory. Rows are then as long as a register, and log l turns of l rows put their elements in turns; where l is
- * no power of two, each vector of the run takes its elements out of all rows.
+ * run of memory. Rows are then as long as a register, and log l turns of l rows interleave them; where l is no power of
+ * two, each vector of the run takes its elements out of all rows.
  *
  *	y[ramp(d, 1, 2)] = x[ramp(b, s, 2)]                     r0 = x[b .. b + m), r1 = x[b + s .. b + s + m)
- *	y[ramp(d + 2, 1, 2)] = x[ramp(b + 1, s, 2)]       ->    y[ramp(d, 1, 2 m)] = the elements of r0 and r1 in turns
+ *	y[ramp(d + 2, 1, 2)] = x[ramp(b + 1, s, 2)]       ->    y[ramp(d, 1, 2 m)] = r0 and r1 interleaved
  *
  * A tile's results whose lanes go to rows that lie apart, as filters of an image in rows, are columns of these rows.
  * Columns that are missing to a square are nothing, which a mask leaves out of the rows that are stored.
@@ -81,7 +81,7 @@ static void turn(Emit *e, LLVMValueRef *row, int n, int m)
 	}
 }
 
-/* The rows' elements in turns, n rows of m elements, n any number. */
+/* Interleaves n rows of m elements, n any number. */
 static void mix(Emit *e, LLVMValueRef *row, int n, int m)
 {
 	LLVMValueRef next[RUN_LANES], at[TURN_MOST];
