@@ -85,7 +85,8 @@ double confirm_ms(const Tuner *t)
 		return 0;
 	/* No kernel's code takes longer than its trial did. */
 	double compile = fmax(tuner_trial_ms(t) * t->progress->ntask, t->compile_ms);
-	double rounds = TUNE_FIRST_ROUNDS * round_ms(t, TUNE_CONFIRMED_EACH) + TUNE_USUAL_ROUNDS * round_ms(t, 2);
+	double two = round_ms(t, 2), settle = fmax(TUNE_ROUNDS * two, fmin(TUNE_USUAL_ROUNDS * two, TUNE_SETTLE_MS));
+	double rounds = TUNE_FIRST_ROUNDS * round_ms(t, TUNE_CONFIRMED_EACH) + settle;
 	return TUNE_COMPILES * compile + (TUNE_COMPILES + 1) * load_ms(t) + rounds;
 }
 
@@ -244,7 +245,7 @@ static bool time_round(void *arg, DuelNetwork *const *which, int n, int round, E
 	Confirm *x = arg;
 	Tuner *t = x->t;
 	MeasureNetwork net[DUEL_NETWORKS];
-	if (n == 2 && x->settle_ms == 0 && round >= TUNE_FIRST_ROUNDS)
+	if (x->settle_ms == 0 && x->duel.settled > 0)
 		x->settle_ms = tuner_now(t);
 	tuner_say(t, TUNE_NETWORK, TUNE_ROUNDS * round_ms(t, n));
 	for (int i = 0; i < n; i++) {
@@ -269,11 +270,16 @@ static int rounds_left(void *arg, int makes, int networks)
 	const Confirm *x = arg;
 	const Tuner *t = x->t;
 	double end = tuner_deadline(t), now = tuner_now(t);
-	if (x->settle_ms > 0)
-		end = fmin(end, x->settle_ms + TUNE_SETTLE_MS);
 	double before = makes * t->compile_ms + (makes + x->unloaded) * load_ms(t);
 	double n = (end - now - before) / round_ms(t, networks);
 	return tune_stopped(t->means) || n < 1 ? 0 : (int)fmin(n, DUEL_ROUNDS);
+}
+
+static int settles(void *arg)
+{
+	const Confirm *x = arg;
+	double spent = x->settle_ms > 0 ? tuner_now(x->t) - x->settle_ms : 0;
+	return (int)fmin(fmax(0, TUNE_SETTLE_MS - spent) / round_ms(x->t, 2), DUEL_ROUNDS);
 }
 
 /* ---- telling ---- */
@@ -425,6 +431,7 @@ static void open_duel(Confirm *x)
 		.make = make,
 		.time = time_round,
 		.rounds = rounds_left,
+		.settles = settles,
 		.arg = x };
 	int *pick[3], *none = arena_array(x->arena, int, n + 1);
 	for (int v = 0; v < 3; v++)

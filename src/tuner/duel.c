@@ -236,6 +236,20 @@ static bool time_round(Duel *d, const int *which, int n, Err *err)
 	return true;
 }
 
+/* How many of `most` rounds may settle a choice; those without which there is no verdict, however long they take. */
+static int may_settle(const Duel *d, int most)
+{
+	int n = d->settles(d->arg), least = TUNE_ROUNDS - d->settled;
+	n = n > least ? n : least;
+	return n < most ? n : most;
+}
+
+static int settle_rounds(const Duel *d, int makes)
+{
+	int n = d->rounds(d->arg, makes, 2), most = may_settle(d, TUNE_MOST_ROUNDS);
+	return n < most ? n : most;
+}
+
 typedef enum { FASTER, SLOWER, OPEN } Verdict;
 
 /*
@@ -261,11 +275,11 @@ static bool settle(Duel *d, int net, bool stays, int *since, Verdict *out, Err *
 	*out = OPEN;
 	*since = d->round;
 	bool makes = d->net[net].made == NULL;
-	int planned = d->rounds(d->arg, makes, 2);
-	planned = planned < TUNE_MOST_ROUNDS ? planned : TUNE_MOST_ROUNDS;
+	int planned = settle_rounds(d, makes);
 	if (planned > 0 && makes && !d->make(d->arg, &d->net[net], err))
 		return false;
-	for (int n = 0; n < planned && *out == OPEN && (n == 0 || d->rounds(d->arg, 0, 2) > 0); n++) {
+	for (int n = 0; n < planned && *out == OPEN && (n == 0 || settle_rounds(d, 0) > 0); n++) {
+		d->settled++;
 		if (!time_round(d, (const int[]){ 0, net }, 2, err))
 			return false;
 		*out = verdict(duel_gain(d, net, *since), planned, stays);
@@ -315,7 +329,7 @@ static bool first_rounds(Duel *d, Err *err)
 static bool is_short(const Duel *d)
 {
 	return !d->held && d->nnet > 1 && d->rounds(d->arg, 1, 2) >= TUNE_ROUNDS &&
-	       d->rounds(d->arg, 2, 2) < TUNE_FIRST_ROUNDS + TUNE_USUAL_ROUNDS;
+	       d->rounds(d->arg, 2, 2) < TUNE_FIRST_ROUNDS + may_settle(d, TUNE_USUAL_ROUNDS);
 }
 
 bool duel_run(Duel *d, Err *err)

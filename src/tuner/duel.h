@@ -58,6 +58,7 @@ typedef struct Duel {
 	int chosen;               /* of net; -1: no network was timed beside the default one */
 	DuelGain gain;            /* of the chosen network, by the rounds since it was made */
 	int since;                /* these rounds begin here */
+	int settled;              /* rounds that were taken to settle a choice */
 	bool no_time;             /* for rounds that would have settled a choice */
 	/* Compiles net->pick. False: it cannot be; *err says why, or the caller stops. */
 	bool (*make)(void *arg, DuelNetwork *net, Err *err);
@@ -65,6 +66,11 @@ typedef struct Duel {
 	bool (*time)(void *arg, DuelNetwork *const *net, int n, int round, Err *err);
 	/* How many rounds of so many networks there is time for, after so many were compiled; 0: not for one. */
 	int (*rounds)(void *arg, int makes, int networks);
+	/*
+	 * How many more rounds of two networks may settle a choice, so that large networks do not take minutes; 0: none.
+	 * The least rounds that a verdict needs are taken all the same, where `rounds` has time for them.
+	 */
+	int (*settles)(void *arg);
 	void *arg;
 } Duel;
 

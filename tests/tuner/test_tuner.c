@@ -1,6 +1,8 @@
 /* The tuner over a recording (lab.h): which task and candidate is next, and when it ends. */
 #include "lab.h"
 
+#include "tuner/run.h"
+
 START_TEST(each_default_is_measured_first)
 {
 	Lab *lab = open_lab(all_good);
@@ -346,6 +348,21 @@ START_TEST(finalists_race)
 }
 END_TEST
 
+/* The least rounds of a slow network fit, but no more than that is kept for what takes long. */
+START_TEST(time_is_kept_for_the_network)
+{
+	static const struct {
+		double ms, least_s, most_s;
+	} run[] = { { 10, 6, 9 }, { 265, 25, 31 }, { 1000, 60, 70 } };
+	for (int i = 0; i < LEN(run); i++) {
+		Compiled plain = { 0 };
+		TuneProgress p = { .tasks_ms = run[i].ms, .default_tasks_ms = run[i].ms };
+		double s = confirm_ms(&(Tuner){ .progress = &p, .plain = &plain }) / 1000;
+		ck_assert_msg(s > run[i].least_s && s < run[i].most_s, "%.1f s for %.0f ms", s, run[i].ms);
+	}
+}
+END_TEST
+
 static Fate default_close_behind(const Task *task, const char *trace, bool is_default)
 {
 	(void)task;
@@ -472,6 +489,7 @@ int main(void)
 	tcase_add_test(tc, a_seed_is_a_run);
 	tcase_add_test(tc, a_roof_ends_a_task);
 	tcase_add_test(tc, finalists_race);
+	tcase_add_test(tc, time_is_kept_for_the_network);
 	tcase_add_test(tc, a_default_that_is_near_races);
 	tcase_add_test(tc, a_plan_writes_nothing);
 	tcase_add_loop_test(tc, a_schedule_is_tried, 0, 2);
