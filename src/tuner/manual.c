@@ -59,7 +59,8 @@ bool tune_try(Arena *a, const Task *task, const Trace *trace, const TuneRequest 
 		return fail(err, ERR_DEVICE, trace->name, "it was not measured, and nothing is recorded: %s", m.detail);
 	if (!tuner_store(&t, r, text_str(&text), &m, err) || !db_put_closing(with->db, t.session, t.runs.at, t.runs.n, err))
 		return false;
-	r->state->best_ms = m.status == RUN_OK ? (double)m.median_ns / 1e6 : 0;
+	/* What databases hold is not shown: the result is that of the tried schedule alone. */
+	task_run_confirm(r, text_str(&text), m.status == RUN_OK ? (double)m.median_ns : 0);
 	tuner_sum_up(&t);
 	tell_end(&t);
 	return m.status == RUN_OK ||

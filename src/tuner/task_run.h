@@ -40,7 +40,7 @@ typedef struct TaskRun {
 	/* Called while a search estimates, every few milliseconds; NULL: measure_turn is. */
 	void (*meanwhile)(void *arg);
 	void *meanwhile_arg;
-	bool confirmed; /* best_ms is inside the network: times alone are not compared with it any more */
+	bool confirmed; /* task_run_confirm said what best_ms is: no time is compared with it any more */
 	/* Multiplications that the space's algorithms save, as space_saves has it; 1: it has none. */
 	double least_saved, most_saved;
 	int in_flight;
@@ -87,7 +87,7 @@ void task_run_observe(TaskRun *r, const Candidate *x, double ns);
 /* What was taken for right was not: it counts as failed, or as not seen yet (doubt), and the best is another one. */
 void task_run_expose(TaskRun *r, const char *trace);
 void task_run_doubt(TaskRun *r, const char *trace);
-/* The schedule that was fastest inside the network, and its time there. */
+/* The schedule to tell, and its time, as they stay: that of the network, or the tried one. 0: it failed. */
 void task_run_confirm(TaskRun *r, const char *trace, double ns);
 /* Nanoseconds that the cost model believes of a candidate that is not measured yet. */
 double task_run_belief(const TaskRun *r, const Candidate *x);

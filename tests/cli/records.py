@@ -238,6 +238,19 @@ def by_hand():
     steps = "".join(l for l in trace.splitlines(True) if not l.startswith(("#", "task")))
     run("dlc-tune", *MODEL, "--tuning-db=" + path, "--try=-", "--tasks=" + task[:10], input=steps)
     run("dlc-tune", *MODEL, "--tuning-db=" + path, "--try=-", input=steps, want=1) # for which task?
+    times = {} # of each task
+    for r in map(json.loads, lines(DB)):
+        if r["kind"] == "run" and r["status"] == "ok":
+            times.setdefault(r["workload"], []).append((r["median_ns"], r["trace"]))
+    task = max(times, key=lambda t: max(times[t])[0] / min(times[t])[0])
+    full, slow = merged("tried")[0], max(times[task])[1] # the database has faster ones
+    p = run("dlc-tune", *MODEL, "--tuning-db=" + full, "--try=-", "--tasks=" + task, "--json", input=slow)
+    out = [json.loads(l) for l in p.stdout.splitlines()]
+    tried = json.loads(db("show", full, out[0]["trial"], "--json").stdout)
+    assert tried["trace"] == slow, tried # slow when it was measured first, at least
+    shown = run("dlc-show", *MODEL, "--json", "--stage=tasks", "--tuning-db=none").stdout.splitlines()
+    weight = next(t["weight"] for t in map(json.loads, shown) if t["key"] == task)
+    assert round(out[1]["tasks_ms"] * 1e6) == weight * tried["median_ns"], (tried, out[1])
     p = run("dlc-tune", *MODEL, "--tuning-db=" + path, "--try=-", input=f"task {task}\nsplit nowhere 4\n", want=1)
     assert "standard input:2: there is no loop" in p.stderr, p.stderr
     assert [(s["search"], s["runs"]) for s in rows("log", path)] == [("by hand", 1)] * 2 # of one second, mostly

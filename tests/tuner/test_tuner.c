@@ -436,6 +436,35 @@ START_TEST(a_schedule_is_tried)
 }
 END_TEST
 
+/* What is told is the time of the tried schedule, not of a faster one in the database; none where it failed. */
+START_TEST(a_tried_schedule_is_told)
+{
+	Lab *lab = open_lab(most_fail);
+	Job o = job_of(lab);
+	const RecordedSpace *space = &lab->space[0];
+	o.ask.trials = 40;
+	o.with.on_trial = NULL;
+	TuneResult s = tune(lab, &o);
+	const RecordedRun *slow = &space->run[0], *failed = NULL;
+	for (int i = 0; i < space->n; i++) {
+		slow = space->run[i].median_ns > slow->median_ns ? &space->run[i] : slow;
+		failed = space->run[i].status != RUN_OK ? &space->run[i] : failed;
+	}
+	ck_assert(failed != NULL && s.end.task[0].best_ms < (double)slow->median_ns / 1e6);
+	for (int i = 0; i < 2; i++) {
+		Err err = { 0 };
+		const RecordedRun *run = i == 0 ? slow : failed;
+		Trace *trace = trace_parse(lab->arena, "tried", run->trace, strlen(run->trace), &err);
+		ck_assert(tune_try(lab->arena, space->task, trace, &o.ask, &o.with, &s, &err) == (i == 0));
+		const TaskProgress *p = &s.end.task[0];
+		double ms = i == 0 ? (double)slow->median_ns / 1e6 : 0;
+		ck_assert_msg(p->best_ms == ms && p->likely_ms == ms && s.end.tasks_ms == ms, "%f, %f of %f", p->best_ms,
+			p->likely_ms, ms);
+	}
+	close_lab(lab);
+}
+END_TEST
+
 /* Best schedules of another epoch are measured right behind the default. */
 START_TEST(old_records_are_seeds)
 {
@@ -493,6 +522,7 @@ int main(void)
 	tcase_add_test(tc, a_default_that_is_near_races);
 	tcase_add_test(tc, a_plan_writes_nothing);
 	tcase_add_loop_test(tc, a_schedule_is_tried, 0, 2);
+	tcase_add_test(tc, a_tried_schedule_is_told);
 	tcase_add_test(tc, old_records_are_seeds);
 	return run_suite("tuner", tc);
 }
