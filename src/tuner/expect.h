@@ -9,7 +9,8 @@
 
 /*
  * The least of many noisy times is an outlier: what its schedule is expected to take when it is timed again. ns[i] > 0:
- * single times of n >= 1 schedules; noise: the standard deviation of their logarithms.
+ * the times of n >= 1 schedules, single ones or the least of few; noise: the standard deviation of the logarithms of
+ * single ones.
  */
 double expect_again(const double *ns, int n, double noise);
 

@@ -1,11 +1,13 @@
 /*
  * What is shown of a run while it goes on. The least of many single times and the first times of the defaults, which
- * are taken while everything starts, promise gains that no race confirms. So defaults are measured again now and then,
- * the one that counts most first: two times of one schedule show how much slower the first ones were, and the noise.
- * The best time is that which the least one is expected to be when it is taken again (expect_again). What was raced or
+ * are taken while everything starts, promise gains that no race confirms. So defaults are repeated now and then, the
+ * one that counts most first: two times of one schedule show how much slower the first ones were, and the noise. The
+ * best time is that which the least one is expected to be when it is taken again (expect_again). What was raced or
  * timed inside the network is shown as it is.
  *
- * Only what is shown is such an estimate: records, and what the search is told, are times as they were measured.
+ * Records, and what the search is told, are times as they were measured. A repeat is a time of the default like its
+ * first one: the cost model hears it, and the least one ranks the default for races. The sums that are shown also
+ * forecast how long the confirmation takes (confirm.c), for networks take what is expected of their schedules.
  */
 #include "tuner/expect.h"
 #include "tuner/run.h"
@@ -14,10 +16,10 @@
 #include <stdlib.h>
 
 /* Of two times of one default in this run, over all Tasks. */
-typedef struct Repeats {
-	double later; /* how many times the first one later times are */
-	double noise; /* standard deviation of their logarithms */
-} Repeats;
+typedef struct Noise {
+	double later;     /* how many times the first one later times are */
+	double deviation; /* standard deviation of their logarithms */
+} Noise;
 
 static int by_value(const void *pa, const void *pb)
 {
@@ -32,27 +34,31 @@ static double usual(double *v, int n)
 	return v[(n - 1) / 2];
 }
 
-/* Times of a default in this run, and of records where there is none; the first one corrected. Returns how many. */
+/* Times of a default in this run, the first one corrected. Returns how many. */
 static int times_of(const TaskRun *r, double later, Arena *a, double **out)
 {
-	int n = (int)r->plain.n;
-	*out = arena_array(a, double, n + 1);
-	for (int i = 0; i < n; i++)
-		(*out)[i] = r->plain.at[i] * (i == 0 ? later : 1);
+	int n = 0;
+	*out = arena_array(a, double, r->repeat.n + 2);
+	if (r->first_ns > 0)
+		(*out)[n++] = r->first_ns * later;
+	for (size_t i = 0; i < r->repeat.n; i++)
+		(*out)[n++] = r->repeat.at[i];
 	return n;
 }
 
-static Repeats repeats(const Tuner *t, Arena *a)
+static Noise noise_of(const Tuner *t, Arena *a)
 {
-	Repeats all = { .later = 1 };
+	Noise all = { .later = 1 };
 	int ntask = t->progress->ntask, known = 0;
 	double *off = arena_array(a, double, ntask + 1), squares = TUNE_DEGREES * TUNE_SCATTER * TUNE_SCATTER;
 	double degrees = TUNE_DEGREES, *v;
 	for (int i = 0; i < ntask; i++) {
-		int n = times_of(&t->run[i], 1, a, &v);
-		if (n > 1)
-			off[known++] = log(usual(v + 1, n - 1) / v[0]);
+		const TaskRun *r = &t->run[i];
+		int n = times_of(r, 1, a, &v);
+		if (r->first_ns > 0 && n > 1)
+			off[known++] = log(usual(v + 1, n - 1) / r->first_ns);
 	}
+	/* As if one Task more had shown no difference: that of a single one may be noise. */
 	if (known > 0)
 		all.later = exp(usual(off, known) * known / (known + 1));
 	for (int i = 0; i < ntask; i++) {
@@ -64,26 +70,47 @@ static Repeats repeats(const Tuner *t, Arena *a)
 			squares += (log(v[k]) - mean) * (log(v[k]) - mean);
 		degrees += n > 1 ? n - 1 : 0;
 	}
-	all.noise = sqrt(squares / degrees);
+	all.deviation = sqrt(squares / degrees);
 	return all;
 }
 
-static void promise_task(const TaskRun *r, const Repeats *all, Arena *a)
+/* The median of the default's times in this run, or what records say: a race's time, or where this run has none. */
+static double likely_default(const TaskRun *r, const Noise *all, Arena *a)
+{
+	const Outcome *k = outcome_find(&r->known, r->default_trace);
+	double *v;
+	int n = times_of(r, all->later, a, &v);
+	return k != NULL && k->ns > 0 && k->scatter == 0 && n > 0 ? usual(v, n) / 1e6 : r->state->default_ms;
+}
+
+/* After a race single times, of which the least is an outlier, say nothing. */
+static double likely_best(const TaskRun *r, const Noise *all, Arena *a)
+{
+	bool raced = r->state->raced;
+	const Outcome *least = NULL;
+	double *ns = arena_array(a, double, r->known.at.n + 1);
+	int n = 0;
+	for (size_t i = 0; i < r->known.at.n; i++) {
+		const Outcome *k = &r->known.at.at[i];
+		if (k->ns <= 0 || (raced && k->scatter == 0))
+			continue;
+		least = least == NULL || k->ns < least->ns ? k : least;
+		ns[n++] = k->ns;
+	}
+	if (n == 0)
+		return r->state->best_ms;
+	return (least->scatter > 0 ? least->ns : expect_again(ns, n, all->deviation)) / 1e6;
+}
+
+static void promise_task(const TaskRun *r, const Noise *all, Arena *a)
 {
 	TaskProgress *s = r->state;
-	Outcome **ranked;
-	int n = outcome_ranked(&r->known, a, &ranked);
 	s->likely_ms = s->best_ms;
 	s->default_likely_ms = s->default_ms;
-	if (r->confirmed || n == 0 || ranked[0]->scatter > 0)
+	if (r->confirmed)
 		return;
-	double *ns = arena_array(a, double, n), *plain;
-	for (int i = 0; i < n; i++)
-		ns[i] = ranked[i]->ns;
-	s->likely_ms = expect_again(ns, n, all->noise) / 1e6;
-	int times = times_of(r, all->later, a, &plain);
-	if (times > 0)
-		s->default_likely_ms = usual(plain, times) / 1e6;
+	s->default_likely_ms = likely_default(r, all, a);
+	s->likely_ms = likely_best(r, all, a);
 	if (s->default_likely_ms > 0) /* what is not faster does not come in */
 		s->likely_ms = fmin(s->likely_ms, s->default_likely_ms);
 }
@@ -91,31 +118,32 @@ static void promise_task(const TaskRun *r, const Repeats *all, Arena *a)
 void promise_update(Tuner *t)
 {
 	Arena *scratch = arena_new();
-	Repeats all = repeats(t, scratch);
+	Noise all = noise_of(t, scratch);
 	for (int i = 0; i < t->progress->ntask; i++)
 		promise_task(&t->run[i], &all, scratch);
 	arena_free(scratch);
 }
 
-/* ---- defaults again ---- */
+/* ---- repeats ---- */
 
 static bool is_flying(const Tuner *t, const TaskRun *r)
 {
 	for (int i = 0; i < MEASURE_FLIGHT; i++)
-		if (t->flying[i] != NULL && t->flying[i]->run == r && t->flying[i]->again)
+		if (t->flying[i] != NULL && t->flying[i]->run == r && t->flying[i]->repeat)
 			return true;
 	return false;
 }
 
-Candidate *promise_again(Tuner *t)
+Candidate *promise_repeat(Tuner *t)
 {
 	TaskRun *next = NULL;
 	double most = 0;
-	if ((t->again + 1) * TUNE_AGAIN > t->progress->trials)
+	if ((t->repeats + 1) * TUNE_REPEAT > t->progress->trials)
 		return NULL;
 	for (int i = 0; i < t->progress->ntask; i++) {
 		TaskRun *r = &t->run[i];
-		double counts = r->state->default_ms * r->state->default_weight / (double)(r->plain.n + 1);
+		int times = (r->first_ns > 0) + (int)r->repeat.n;
+		double counts = r->state->default_ms * r->state->default_weight / (times + 1);
 		/* Nothing is promised of a Task of which only the default was measured. */
 		if (counts > most && r->state->trials > 1 && !is_flying(t, r)) {
 			next = r;
@@ -131,8 +159,8 @@ Candidate *promise_again(Tuner *t)
 		arena_free(a);
 		return NULL;
 	}
-	t->again++;
+	t->repeats++;
 	Candidate *x = arena_new_of(a, Candidate);
-	*x = (Candidate){ .arena = a, .run = next, .trace = k->trace, .source = "repeat", .again = true, .ks = ks };
+	*x = (Candidate){ .arena = a, .run = next, .trace = k->trace, .source = "repeat", .repeat = true, .ks = ks };
 	return x;
 }

@@ -23,7 +23,7 @@ typedef struct Tuner {
 	Hash target, env, session;
 	VEC(Hash) runs; /* that were stored, for the session's end */
 	int64_t submitted, seq;
-	int64_t again; /* trials of defaults that were measured before */
+	int64_t repeats; /* trials of defaults that were measured before */
 	int64_t cold_bytes; /* measure_cold */
 	double compile_ms;  /* what compiling the network took */
 	int lost; /* candidates in a row whose child could not be started */
@@ -85,8 +85,8 @@ void tuner_say(Tuner *t, TunePhase phase, double rest_ms);
 
 /* promise.c: what the best and the default schedules are expected to take, of each Task. */
 void promise_update(Tuner *t);
-/* A default that is due to be measured again; NULL: none is. */
-Candidate *promise_again(Tuner *t);
+/* A default that is due to be measured once more; NULL: none is. */
+Candidate *promise_repeat(Tuner *t);
 
 /* race.c: compiles the network as it is without records; measure is told how cold its tasks find the caches. */
 void final_open(Tuner *t);

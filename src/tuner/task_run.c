@@ -358,16 +358,30 @@ Candidate *task_run_next(TaskRun *r, Candidate *const *flying, int n)
 	return x;
 }
 
+/* No proposal of the search, which is not told. Its outputs may have been found wrong meanwhile. */
+static void take_repeat(TaskRun *r, Outcome *k, double ns)
+{
+	if (ns <= 0 || k->ns <= 0)
+		return;
+	vec_push(r->arena, &r->repeat, ns);
+	if (k->scatter > 0) /* a race's time is not compared with single ones */
+		return;
+	k->ns = fmin(k->ns, ns);
+	note_time(r, k->trace, ns);
+}
+
 void task_run_take(TaskRun *r, const Candidate *x, double ns, int64_t err_e9)
 {
 	Outcome *k = outcome_find(&r->known, x->trace);
-	if (ns > 0 && strcmp(x->trace, r->default_trace) == 0)
-		vec_push(r->arena, &r->plain, ns);
-	if (x->again) { /* no proposal of the search; where it failed, a race will say more */
-		k->ns = ns > 0 && k->ns > 0 && k->scatter == 0 ? fmin(k->ns, ns) : k->ns;
-		if (ns > 0)
-			note_time(r, x->trace, ns);
+	if (x->repeat) {
+		take_repeat(r, k, ns);
 		return;
+	}
+	if (ns > 0 && strcmp(x->trace, r->default_trace) == 0) {
+		if (r->first_ns == 0 && !k->reused)
+			r->first_ns = ns;
+		else /* a doubt */
+			vec_push(r->arena, &r->repeat, ns);
 	}
 	bool gain = ns > 0 && (r->state->best_ms == 0 || ns / 1e6 < r->state->best_ms * TUNE_IMPROVED);
 	k->ns = ns > 0 ? ns : -1;

@@ -26,7 +26,8 @@ typedef struct TaskRun {
 	OutcomeSet records; /* ids of the runs that were reused: a run may be in several databases */
 	Estimates estimates;
 	const char *default_trace;
-	VEC(double) plain; /* nanoseconds of the default, as this run has measured it */
+	double first_ns;    /* of the default, by the trial that this run began with; 0: there was none, or it failed */
+	VEC(double) repeat; /* nanoseconds of the default by later trials */
 	bool default_apart; /* no first config of the space, which is refused */
 	double guess_ms; /* estimate of the default */
 	VEC(const char *) seed; /* traces from elsewhere, to be measured after the default */
@@ -54,7 +55,7 @@ typedef struct Candidate {
 	TaskRun *run;
 	Config config;
 	bool searched; /* config is set: the search waits for the answer */
-	bool again;    /* a default that was measured before */
+	bool repeat;   /* a default that was measured before */
 	const char *trace;
 	const char *source; /* why it was chosen: Event.source */
 	const KernelSet *ks;

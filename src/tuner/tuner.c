@@ -213,7 +213,7 @@ static int most_under_way(const Tuner *t)
 static bool propose(Tuner *t, TaskRun *r, Err *err)
 {
 	r->until_ms = t->ask->budget_ms > 0 ? tuner_deadline(t) - final_reserve_ms(t) : 0;
-	Candidate *x = promise_again(t);
+	Candidate *x = promise_repeat(t);
 	if (x == NULL)
 		x = task_run_next(r, t->flying, MEASURE_FLIGHT);
 	if (x == NULL || submit(t, x, err))
@@ -325,6 +325,8 @@ static bool take(Tuner *t, const MeasureResult *m, Err *err)
 		stored = none_could_run(t, err);
 	stored = stored && tuner_expose(t, r, m, err);
 	double ns = m->status == RUN_OK ? (double)m->median_ns : -1;
+	if (x->repeat && !none && ns < 0)
+		task_run_expose(r, x->trace);
 	task_run_take(r, x, ns, m->max_err_e9);
 	forget(t, x);
 	vec_push(t->arena, &t->observed, ((Observed){ x, ns }));

@@ -97,7 +97,7 @@ typedef struct Lab {
 	int64_t all;          /* candidates recorded */
 	double ms;            /* of the clock */
 	VEC(Seen) seen;
-	int64_t again; /* trials of defaults that were seen */
+	int64_t repeats; /* trials of defaults that were seen */
 	atomic_int stop;
 	int64_t stop_after; /* trials; 0: never */
 } Lab;
@@ -224,7 +224,7 @@ static inline void on_trial(const RunRecord *run, const Task *task, void *arg)
 	for (int k = 0; k < lab->part->ntask; k++)
 		is_default |= lab->part->task[k] == task && strcmp(lab->first[k], s.trace) == 0;
 	ck_assert_msg(!seen || is_default, "twice: %s", s.trace);
-	lab->again += seen;
+	lab->repeats += seen;
 	if (!seen)
 		vec_push(lab->arena, &lab->seen, s);
 	if (lab->stop_after != 0 && (int64_t)lab->seen.n >= lab->stop_after)

@@ -65,9 +65,9 @@ START_TEST(resuming_goes_on_where_it_was)
 		s = tune(lab, &o);
 		ck_assert_int_lt(++rounds, 200);
 	} while (s.end.trials > 0);
-	/* A default that is measured again may take the same time, which is one record. */
+	/* A repeated default may take the same time, which is one record. */
 	ck_assert_int_ge(stored(lab, lab->db), lab->all);
-	ck_assert_int_le(stored(lab, lab->db), lab->all + lab->again);
+	ck_assert_int_le(stored(lab, lab->db), lab->all + lab->repeats);
 	for (int k = 0; k < 2; k++) {
 		const Task *t = lab->part->task[k];
 		const RunRecord *best = db_best(lab->recording, t->id, target_id(&lab->target), CODEGEN_EPOCH, lab->arena,
@@ -86,7 +86,7 @@ START_TEST(a_space_comes_to_its_end)
 	Lab *lab = open_lab(_i == 0 ? all_good : most_fail);
 	Job o = job_of(lab);
 	TuneResult s = tune(lab, &o);
-	ck_assert_int_eq(s.end.trials, lab->all + lab->again);
+	ck_assert_int_eq(s.end.trials, lab->all + lab->repeats);
 	ck_assert_int_eq(s.end.pruned, 0);
 	ck_assert((s.end.failed == 0) == (_i == 0));
 	ck_assert(s.end.task[0].end == TASK_SEARCHED && s.end.task[1].end == TASK_SEARCHED);
@@ -383,7 +383,7 @@ START_TEST(a_default_that_is_near_races)
 	Lab *lab = open_lab(default_close_behind);
 	Job o = job_of(lab);
 	o.ask.finalists = 2;
-	o.ask.trials = 40; /* too few to measure a default again meanwhile */
+	o.ask.trials = 40; /* too few to repeat a default meanwhile */
 	o.with.on_trial = count_defaults;
 	TuneResult s = tune(lab, &o);
 	ck_assert(s.end.task[0].raced && s.end.task[1].raced);
