@@ -143,20 +143,32 @@ static bool seems_held(unsigned char *p, size_t bytes, size_t few)
 	return 2 * again < near + far;
 }
 
-/* As most of several looks say: who shares the cache empties it at some times and not at others. */
+bool worker_cold_asks(int held, int looks, uint64_t ns)
+{
+	int all = ns < SAMPLING_LOOKS_MS * 1000000ull ? SAMPLING_LOOKS : SAMPLING_LOOKS_LEAST;
+	int most = 2 * held > looks ? held : looks - held;
+	return 2 * most <= all || 2 * held == looks;
+}
+
+/*
+ * As most of several looks say: who shares the cache empties it at some times and not at others. The first
+ * answer of a worker waits for them: that is no part of its samples' budget, but of its parent's deadline (RUN_MS).
+ */
 static bool is_held(size_t bytes, size_t few)
 {
 	static const struct timespec pause = { 0, SAMPLING_LOOK_PAUSE_US * 1000 };
 	unsigned char *p = device_cpu.alloc(NULL, bytes);
+	uint64_t start = timing_wall_ns();
 	int held = 0, looks = 0;
-	for (; p != NULL && 2 * held <= SAMPLING_LOOKS && 2 * (looks - held) <= SAMPLING_LOOKS; looks++) {
+	if (p == NULL)
+		return false;
+	for (; worker_cold_asks(held, looks, timing_wall_ns() - start); looks++) {
 		if (looks > 0)
 			nanosleep(&pause, NULL);
 		held += seems_held(p, bytes, few);
 	}
-	if (p != NULL)
-		device_cpu.release(NULL, p, bytes);
-	return 2 * held > SAMPLING_LOOKS;
+	device_cpu.release(NULL, p, bytes);
+	return 2 * held > looks;
 }
 
 void worker_cold_close(Worker *w)

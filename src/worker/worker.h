@@ -45,6 +45,11 @@ DlcStatus program_sample(
 	Worker *w, LoadedProgram *p, uint32_t number, uint32_t repeat, MsgSample *out, DlcError *err);
 /* Prepares for a network of so many bytes (0: nothing is made cold); then, before each run of a program of calls. */
 DlcStatus worker_cold_open(Worker *w, uint64_t network, DlcError *err);
+/*
+ * Inside: whether to look again at what the last cache holds, where `held` of `looks` found it held in so many ns. Else
+ * most of them agree, and the others of LOOKS, or LOOKS_LEAST where they take long, would not change that.
+ */
+bool worker_cold_asks(int held, int looks, uint64_t ns);
 void worker_cold_close(Worker *w);
 DlcStatus worker_cold(Worker *w, const LoadedProgram *p, DlcError *err);
 

@@ -1,6 +1,6 @@
 /*
- * Memory of a worker's buffers, called as functions: what is kept for the next, where constants lie, and
- * that making caches cold changes no byte and maps no page anew.
+ * Memory of a worker's buffers, called as functions: what is kept for the next, where constants lie, that
+ * making caches cold changes no byte and maps no page anew, and when looks at the last cache decide.
  */
 #include <stdio.h>
 #include <string.h>
@@ -10,6 +10,7 @@
 #include "suite.h"
 
 #include "runtime/device.h"
+#include "worker/sampling.h"
 #include "worker/worker.h"
 
 enum { MIB = 1 << 20, LIVE = 40, STEPS = 20000 };
@@ -180,6 +181,47 @@ START_TEST(cold)
 }
 END_TEST
 
+/* Looks in their order, h: held, n: not; each takes so many ms. After how many looks which of the two is decided. */
+static const struct {
+	const char *looks;
+	int ms, asked;
+	char decided;
+} looks[] = {
+	/* Nine at most, fewer once the others cannot change what most say. */
+	{ "hhhhhhhhh", 1, 5, 'h' },
+	{ "nnnnnnnnn", 1, 5, 'n' },
+	{ "hhhhnnnnn", 1, 9, 'n' },
+	{ "nnnnhhhhh", 1, 9, 'h' },
+	/* Looks that neighbours disturbed: the first, some between, the last. */
+	{ "nhhhhhhhh", 1, 6, 'h' },
+	{ "hnhnhhhhh", 1, 7, 'h' },
+	{ "nnhnnhnhh", 1, 7, 'n' },
+	/* Three at most where they take long, two if they agree. */
+	{ "hhhhhhhhh", 100, 2, 'h' },
+	{ "nnhhhhhhh", 200, 2, 'n' },
+	{ "nhhhhhhhh", 100, 3, 'h' },
+	{ "hnnhhhhhh", 1000, 3, 'n' },
+	/* A tie when time is over: one more look. */
+	{ "hnhnhnhnn", SAMPLING_LOOKS_MS / 4 + 1, 5, 'h' },
+	{ "nnhhnnnnn", SAMPLING_LOOKS_MS / 4 + 1, 5, 'n' },
+	/* Time is over between two looks, and the lead is there: no more. */
+	{ "hnhhnnnnn", SAMPLING_LOOKS_MS / 4 + 1, 4, 'h' },
+};
+
+START_TEST(looks_decide)
+{
+	int held = 0, n = 0;
+	const uint64_t ns = (uint64_t)looks[_i].ms * 1000000;
+	for (; worker_cold_asks(held, n, ns * (uint64_t)n); n++) {
+		ck_assert_int_lt(n, (int)strlen(looks[_i].looks));
+		held += looks[_i].looks[n] == 'h';
+	}
+	ck_assert_int_eq(n, looks[_i].asked);
+	ck_assert_int_ne(2 * held, n);
+	ck_assert_int_eq(2 * held > n ? 'h' : 'n', looks[_i].decided);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tc = tcase_create("worker_memory");
@@ -187,5 +229,6 @@ int main(void)
 	tcase_add_test(tc, larger_than_all_that_is_kept);
 	tcase_add_test(tc, constants);
 	tcase_add_test(tc, cold);
+	tcase_add_loop_test(tc, looks_decide, 0, sizeof looks / sizeof *looks);
 	return run_suite("worker_memory", tc);
 }
