@@ -125,8 +125,7 @@ static void order_reduction(Sketch *s, const Tiled *t, Tile *tile, int64_t part,
 	}
 }
 
-/* Of an image, or taps of a window. */
-static int64_t pixels_of(const Value *v)
+int64_t conv_pixels(const Value *v)
 {
 	int64_t pixels = 1;
 	for (int k = 2; k < v->shape.rank; k++)
@@ -143,11 +142,11 @@ static int64_t pixels_of(const Value *v)
  */
 static Ahead guess_ahead(const Sketch *s, const Tile *tile, const Value *w, const Value *y, bool parts)
 {
-	int64_t taps = pixels_of(w);
-	if (pixels_of(y) > TMPL_FEW_PIXELS)
+	int64_t taps = conv_pixels(w);
+	if (conv_pixels(y) > TMPL_FEW_PIXELS)
 		return AHEAD_NONE;
 	if (taps > 1)
-		return tile_registers(s) < TMPL_CONV_REGISTERS ? AHEAD_NONE : AHEAD_STREAM;
+		return tile_few_registers(s) ? AHEAD_NONE : AHEAD_STREAM;
 	return parts || tile->outer[1] == tile->vector ? AHEAD_TILE : AHEAD_NONE;
 }
 
@@ -183,7 +182,7 @@ static Stay guess_order(const Sketch *s, const OpCall *c, const Tiled *t, const 
 		rows *= t->axis[k].extent;
 	int64_t image = dtype_bytes(x->type, channels * rows * x->shape.dim[x->shape.rank - 1]);
 	int64_t weights = dtype_bytes(w->type, channels * filters);
-	if (pixels_of(w) > 1 || op_int(c, "groups") > 1 || far == 0 || image * 2 <= far)
+	if (conv_pixels(w) > 1 || op_int(c, "groups") > 1 || far == 0 || image * 2 <= far)
 		return STAY_WEIGHTS;
 	int64_t panels = ceil_div(filters, tile->lanes * tile->vectors);
 	int64_t by_rows = image + weights * (weights * 2 > far ? rows : 1);
@@ -199,10 +198,10 @@ static Stay guess_order_before(const Sketch *s, const OpCall *c)
 {
 	const Dag *d = s->task->dag;
 	const Value *x = image_of(d, c), *w = &d->value.at[c->in[1]], *y = &d->value.at[c->out[0]];
-	int64_t far = target_cache(s->target, 2), pixels = pixels_of(y);
-	int64_t image = dtype_bytes(x->type, w->shape.dim[1] * pixels_of(x));
+	int64_t far = target_cache(s->target, 2), pixels = conv_pixels(y);
+	int64_t image = dtype_bytes(x->type, w->shape.dim[1] * conv_pixels(x));
 	int64_t weights = dtype_bytes(w->type, w->shape.dim[1] * w->shape.dim[0]);
-	bool passes = pixels_of(w) == 1 && pixels > TMPL_CONV_COLD && weights <= 2 * far && 3 * image > 2 * far;
+	bool passes = conv_pixels(w) == 1 && pixels > TMPL_CONV_COLD && weights <= 2 * far && 3 * image > 2 * far;
 	return pixels > TMPL_FEW_PIXELS || passes ? STAY_PIXELS : STAY_WEIGHTS;
 }
 
@@ -264,7 +263,7 @@ static int64_t choose_unroll(Sketch *s, const Tiled *t, const Tile *tile, int64_
 	int64_t sums = tile->vectors * tile->pixels, taps = t->reduce[t->nreduce - 1].extent;
 	int64_t option[KNOB_OPTIONS + 1];
 	int n = tile_unrolls(channels, sums, TMPL_CONV_STEPS, TMPL_BODY, option);
-	bool two = stream || (tile_registers(s) < TMPL_CONV_REGISTERS && tile->vectors > 1);
+	bool two = stream || (tile_few_registers(s) && tile->vectors > 1);
 	int first = two && t->dot == NULL && n > 1 && channels % 2 == 0 && sums <= TMPL_CONV_FEW_SUMS;
 	if (channels > 1 && channels <= TMPL_CONV_STEPS && channels * sums <= TMPL_BODY) {
 		bool whole = channels * sums <= TMPL_CONV_WHOLE && channels * sums * taps <= TMPL_CONV_ROW;
@@ -317,10 +316,10 @@ static bool rows_store_less(const Sketch *s, const Tiled *t, const OpCall *c)
 	const Value *w = &s->task->dag->value.at[c->in[1]];
 	int64_t width = t->axis[t->n - 1].extent, filters = t->axis[1].extent, full = target_lanes(s->target, t->sum);
 	int64_t vectors = ceil_div(width, full);
-	double products = (double)(w->shape.dim[1] * pixels_of(w)) / target_fma_rate(s->target, s->target->vector_bits);
+	double products = (double)(w->shape.dim[1] * conv_pixels(w)) / target_fma_rate(s->target, s->target->vector_bits);
 	double channels = (double)ceil_div(filters, tile_lanes(s, t, filters)) * (double)width * products;
-	double rows = (double)(filters * vectors) * products * (pixels_of(w) > 1 ? TMPL_ROWS_EDGES : 1);
-	bool whole = pixels_of(w) == 1 || width % full == 0 || tile_registers(s) >= TMPL_WINDOW_REGISTERS;
+	double rows = (double)(filters * vectors) * products * (conv_pixels(w) > 1 ? TMPL_ROWS_EDGES : 1);
+	bool whole = conv_pixels(w) == 1 || width % full == 0 || !tile_few_registers(s);
 	bool short_window = t->reduce[t->nreduce - 1].extent <= TMPL_FEW_TAPS;
 	return whole && short_window && rows + (double)(filters * vectors) < channels + (double)(filters * width);
 }
@@ -408,7 +407,7 @@ Tile conv_tile(Sketch *s, const OpCall *c, const Tiled *t, int64_t lanes, const 
 	if (depthwise)
 		tile.around *= ceil_div(t->axis[1].extent, lanes);
 	bool half = depthwise ? in_step(c) || any_slow(d) : groups > 1 && lanes < target_lanes(s->target, t->sum);
-	tile.half = half && tile_registers(s) < TMPL_WINDOW_REGISTERS;
+	tile.half = half && tile_few_registers(s);
 	tile_knob(s, depthwise ? 1 : (filters + lanes - 1) / lanes, t->axis[last].extent, &tile);
 	set_ends(t, &tile, t->selects && t->reduce[t->nreduce - 1].extent > TMPL_FEW_TAPS);
 	tile.before = BEFORE_PIXELS;
@@ -449,67 +448,23 @@ void conv_reduction(Sketch *s, const OpCall *c, const Tiled *t, Tile *tile, int6
 }
 
 /*
- * The default of `depth`, among all channels and shorter and shorter parts. A panel and the pixels of a tile that the
- * first cache does not hold come from the second one for each tile. Where a tile asks for more of them than that gives
- * with ease, it has the longest part of which half of the first cache holds both (docs/benchmarks-kernels.md).
- */
-static int likely_part(const Sketch *s, const Tiled *t, const Tile *tile, const int64_t *option, int n)
-{
-	const Core *core = &s->target->core;
-	int64_t width = tile->lanes * tile->vectors, near = target_cache(s->target, 1);
-	double step = (double)(tile->vectors * tile->pixels) / core->fma_rate; /* cycles */
-	if (near == 0 || dtype_bytes(t->sum, option[0] * (width + tile->pixels)) <= near ||
-		(double)dtype_bytes(t->sum, width) / step * TMPL_CONV_STREAMS < core->level[1])
-		return 0;
-	int k = n > 1;
-	while (k < n - 1 && dtype_bytes(t->sum, option[k] * (width + tile->pixels)) * 2 > near)
-		k++;
-	return option[0] >= TMPL_CONV_PARTS * option[k] ? k : 0;
-}
-
-/*
- * Channels of a part, or 0: there is none. Asked where pixels read what no cache holds for them: each tile of pixels a
- * panel of weights longer than the first cache, each panel an image that leaves it no room in the second one. Windows
- * and padded images have no parts by default.
- */
-static int64_t choose_depth(Sketch *s, const OpCall *c, const Tiled *t, const Tile *tile)
-{
-	const Dag *d = s->task->dag;
-	const Value *x = image_of(d, c), *w = &d->value.at[c->in[1]], *y = &d->value.at[c->out[0]];
-	int k = channel_loop(t);
-	int64_t filters = t->axis[1].extent, width = tile->lanes * tile->vectors, option[KNOB_OPTIONS];
-	int64_t taps = pixels_of(w), block = conv_channel_block(x);
-	bool one = op_int(c, "groups") == 1 && t->nbefore == 0 && t->dot == NULL;
-	if (k < 0 || !one || target_has_blocks(s->target) || tiled_contiguous(t) != 1 || filters % tile->lanes != 0 ||
-		filters <= width || y->shape.dim[0] * pixels_of(y) <= tile->pixels)
-		return 0;
-	int64_t channels = t->reduce[k].extent, image = dtype_bytes(x->type, channels * pixels_of(x));
-	if (dtype_bytes(w->type, channels * taps * width) <= target_cache(s->target, 1) &&
-		image * 2 <= target_cache(s->target, 2))
-		return 0;
-	int n = parts_lengths(channels, block, taps > 1 ? ceil_div(TMPL_PART, taps) : TMPL_PART, option);
-	int first = taps > 1 || t->selects ? 0 : likely_part(s, t, tile, option, n);
-	int64_t part = sketch_number(s, "depth", option, n, first);
-	sketch_opens(s);
-	return part < channels ? part : 0;
-}
-
-/*
  * Whether tiles go from one row of pixels to the next: of 1x1 convolutions without padding or a prologue. They do by
  * default where rows leave tiles of few registers short, there are enough pixels not to wait for cold weights, and
- * threads share panels evenly, since tiles of pixels have an end of their own.
+ * threads share panels evenly, since tiles of pixels have an end of their own. One vector was not measured.
  */
 static bool choose_across(Sketch *s, const OpCall *c, const Tiled *t, int64_t lanes)
 {
 	const Value *w = &s->task->dag->value.at[c->in[1]];
-	if (t->n != 4 || pixels_of(w) > 1 || op_int(c, "groups") != 1 || t->selects || t->nbefore > 0 || t->dot != NULL ||
+	if (t->n != 4 || conv_pixels(w) > 1 || op_int(c, "groups") != 1 || t->selects || t->nbefore > 0 || t->dot != NULL ||
 		target_has_blocks(s->target) || t->axis[1].extent % lanes != 0 || t->axis[2].extent == 1 ||
 		t->axis[3].extent == 1 || t->axis[3].extent > TMPL_ACROSS)
 		return false;
 	int64_t row = t->axis[3].extent, pixels = t->axis[2].extent * row, vectors = t->axis[1].extent / lanes;
-	bool few = tile_registers(s) < TMPL_CONV_REGISTERS, even = share_filled(s->target, vectors / 2) == 1;
-	bool shorter = tile_best(s, vectors, pixels) > TMPL_CONV_ACROSS * tile_best(s, vectors, row);
-	return sketch_flag(s, "across", few && even && pixels > TMPL_CONV_COLD && shorter);
+	int64_t wide = 1;
+	double of_row = tile_best(s, vectors, row, &wide), promise = tile_best(s, vectors, pixels, &wide);
+	bool even = vectors > 1 && share_filled(s->target, ceil_div(vectors, wide)) == 1;
+	bool shorter = promise > TMPL_CONV_ACROSS * of_row;
+	return sketch_flag(s, "across", tile_few_registers(s) && even && pixels > TMPL_CONV_COLD && shorter);
 }
 
 /*
@@ -522,7 +477,7 @@ static void choose_edges(Sketch *s, const Tiled *t, Tile *tile)
 	bool half = tile->half && channel_loop(t) >= 0;
 	bool whole = tile->vectors > 1 && tile->vectors * (tile->pixels + 1) + 1 >= regs;
 	if (t->selects && !tile->first && t->reduce[t->nreduce - 1].extent > 1 && all > tile->pixels)
-		set_ends(t, tile, sketch_flag(s, "edges", regs < TMPL_CONV_REGISTERS && (whole || half)));
+		set_ends(t, tile, sketch_flag(s, "edges", tile_few_registers(s) && (whole || half)));
 }
 
 static void direct(Sketch *s, const OpCall *c, const Tiled *image, int64_t lanes)
@@ -541,7 +496,7 @@ static void direct(Sketch *s, const OpCall *c, const Tiled *image, int64_t lanes
 		sketch_group_end(s);
 		return;
 	}
-	int64_t part = choose_depth(s, c, t, &tile);
+	int64_t part = parts_of_image(s, c, t, &tile, image_of(d, c), channel_loop(t));
 	if (part == 0) {
 		sketch_group(s);
 		choose_order(s, t, &tile, t->nbefore > 0 ? guess_order_before(s, c) : guess_order(s, c, image, &tile));

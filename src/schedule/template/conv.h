@@ -21,5 +21,6 @@ Tile conv_tile(Sketch *s, const OpCall *c, const Tiled *t, int64_t lanes, const 
 void conv_reduction(Sketch *s, const OpCall *c, const Tiled *t, Tile *tile, int64_t part);
 /* How many channels lie side by side: 16 in NCHW16c; 1 where rows or all channels do. */
 int64_t conv_channel_block(const Value *v);
+int64_t conv_pixels(const Value *v); /* of an image, or taps of a window */
 
 #endif

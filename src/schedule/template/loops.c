@@ -140,8 +140,7 @@ static int window_axis(const Nest *n, Part tile)
 static bool window_serves(const Sketch *s, const Nest *n, int k, Part tile)
 {
 	bool often = n->axis[k].extent >= 2 * loop_nest_window(n, tile.axis, k);
-	int64_t registers = tile_registers(s);
-	return 2 * tile.size < registers && (often || registers >= TMPL_WINDOW_REGISTERS);
+	return 2 * tile.size < tile_registers(s) && (often || !tile_few_registers(s));
 }
 
 /*

@@ -106,11 +106,6 @@ static int64_t shares_of(const Nest *nest, int loop)
 	return shares;
 }
 
-static bool has_few_registers(const Sketch *s)
-{
-	return tile_registers(s) < TMPL_PANEL_REGISTERS;
-}
-
 /*
  * By default requests come as evenly as they can without being made twice: in the innermost loop each of whose
  * iterations has a line to ask for. With few registers there are none: addresses would spill.
@@ -121,7 +116,7 @@ static void choose_ahead(Sketch *s, const Tiled *t, const Nest *nest, Panel *p)
 	int first = nest->n - 1;
 	if (nest->n == 0)
 		return; /* one tile, all of which is written out */
-	p->ahead = sketch_number(s, "panel.ahead", parts, sizeof parts / sizeof *parts, !has_few_registers(s));
+	p->ahead = sketch_number(s, "panel.ahead", parts, sizeof parts / sizeof *parts, !tile_few_registers(s));
 	sketch_opens(s);
 	while (first > 0 && shares_of(nest, first) > part_lines(s, t, p))
 		first--;
@@ -337,7 +332,7 @@ static bool is_default(const Sketch *s, const Tiled *t, const Panel *p)
 	for (int k = 0; k < t->nreduce; k++)
 		taps *= k == p->of->channels ? 1 : t->reduce[k].extent;
 	int64_t bytes = dtype_bytes(t->sum, p->width * taps * t->reduce[p->of->channels].extent);
-	bool far = !has_few_registers(s) || bytes * 2 > target_cache(s->target, 2);
+	bool far = !tile_few_registers(s) || bytes * 2 > target_cache(s->target, 2);
 	return taps > 1 && pixels <= TMPL_PANEL_PIXELS && far && panels % s->target->threads == 0;
 }
 

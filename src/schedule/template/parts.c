@@ -1,5 +1,6 @@
 /* See parts.h. */
 #include "schedule/template/parts.h"
+#include "schedule/template/conv.h"
 #include "schedule/template/dot.h"
 #include "schedule/template/share.h"
 
@@ -13,6 +14,45 @@ int parts_lengths(int64_t depth, int64_t block, int64_t least, int64_t option[KN
 			option[n++] = part;
 	}
 	return n;
+}
+
+/*
+ * The default of "depth", among all channels and shorter and shorter parts. A panel and the pixels of a tile that the
+ * first cache does not hold come from the second one for each tile. Where a tile asks for more of them than that gives
+ * with ease, it has the longest part of which half of the first cache holds both (docs/benchmarks-kernels.md).
+ */
+static int likely_part(const Sketch *s, const Tiled *t, const Tile *tile, const int64_t *option, int n)
+{
+	const Core *core = &s->target->core;
+	int64_t width = tile->lanes * tile->vectors, near = target_cache(s->target, 1);
+	double step = (double)(tile->vectors * tile->pixels) / core->fma_rate; /* cycles */
+	if (near == 0 || dtype_bytes(t->sum, option[0] * (width + tile->pixels)) <= near ||
+		(double)dtype_bytes(t->sum, width) / step * TMPL_CONV_STREAMS < core->level[1])
+		return 0;
+	int k = n > 1;
+	while (k < n - 1 && dtype_bytes(t->sum, option[k] * (width + tile->pixels)) * 2 > near)
+		k++;
+	return option[0] >= TMPL_CONV_PARTS * option[k] ? k : 0;
+}
+
+int64_t parts_of_image(Sketch *s, const OpCall *c, const Tiled *t, const Tile *tile, const Value *x, int loop)
+{
+	const Value *w = &s->task->dag->value.at[c->in[1]], *y = &s->task->dag->value.at[c->out[0]];
+	int64_t filters = t->axis[1].extent, width = tile->lanes * tile->vectors, option[KNOB_OPTIONS];
+	int64_t taps = conv_pixels(w), block = conv_channel_block(x);
+	bool one = op_int(c, "groups") == 1 && t->nbefore == 0 && t->dot == NULL;
+	if (loop < 0 || !one || target_has_blocks(s->target) || tiled_contiguous(t) != 1 || filters % tile->lanes != 0 ||
+		filters <= width || y->shape.dim[0] * conv_pixels(y) <= tile->pixels)
+		return 0;
+	int64_t channels = t->reduce[loop].extent, image = dtype_bytes(x->type, channels * conv_pixels(x));
+	if (dtype_bytes(w->type, channels * taps * width) <= target_cache(s->target, 1) &&
+		image * 2 <= target_cache(s->target, 2))
+		return 0;
+	int n = parts_lengths(channels, block, taps > 1 ? ceil_div(TMPL_PART, taps) : TMPL_PART, option);
+	int first = taps > 1 || t->selects ? 0 : likely_part(s, t, tile, option, n);
+	int64_t part = sketch_number(s, "depth", option, n, first);
+	sketch_opens(s);
+	return part < channels ? part : 0;
 }
 
 /* The sums of an image in blocks of channels, where an epilogue reads them. */

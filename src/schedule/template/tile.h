@@ -60,10 +60,12 @@ bool tile_wastes_little(int64_t extent, int64_t width); /* the last tile of that
 /* Steps of a reduction to write out: powers of two below the extent, up to `most`, steps * sums <= body; how many. */
 int tile_unrolls(int64_t extent, int64_t sums, int64_t most, int64_t body, int64_t option[KNOB_OPTIONS]);
 int64_t tile_registers(const Sketch *s); /* vector registers of the target */
+bool tile_few_registers(const Sketch *s); /* a large tile's sums take all of them (FEW_REGISTERS) */
 double tile_hides(const Core *core); /* sums side by side that hide the latency of one and the loop's overhead */
 /* The part of the core's FMA rate that tiles of so many of all `blocks` vectors and `extent` pixels may reach. */
 double tile_promise(const Core *core, int64_t blocks, int64_t extent, int64_t vectors, int64_t pixels);
-double tile_best(const Sketch *s, int64_t vectors, int64_t pixels); /* the most that any tile of these promises */
+/* The most that any tile of these promises; *wide: its vectors. */
+double tile_best(const Sketch *s, int64_t vectors, int64_t pixels, int64_t *wide);
 bool tile_overlaps(const Sketch *s, const Tile *t); /* a group's last tile, but in a grid: blocks would write twice */
 const char *tile_name(Sketch *s, const Tile *tile, const char *knob); /* a tile's knob: behind Tile.of */
 /* Asks for "tile": of so many vectors and pixels those whose sums, a weight a vector and an input fit the registers. */

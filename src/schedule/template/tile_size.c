@@ -29,6 +29,11 @@ int64_t tile_registers(const Sketch *s)
 	return s->target->vector_regs > 0 ? s->target->vector_regs : 16;
 }
 
+bool tile_few_registers(const Sketch *s)
+{
+	return tile_registers(s) < TMPL_FEW_REGISTERS;
+}
+
 double tile_hides(const Core *core)
 {
 	return TMPL_HIDES * core->fma_latency * core->fma_rate;
@@ -78,20 +83,29 @@ double tile_promise(const Core *core, int64_t blocks, int64_t extent, int64_t ve
 	return (double)(blocks * extent) / core->fma_rate / sum * tail + TMPL_PIXEL_BONUS * (double)pixels;
 }
 
-/* Whether tiles of so many vectors and pixels are an option, beside what a Tile asks for. */
-static bool is_option(const Sketch *s, int64_t vectors, int64_t pixels, int64_t f, int64_t p)
+/* The registers hold the sums of f vectors and p pixels, a weight for each vector and an input. */
+static bool fits(const Sketch *s, int64_t f, int64_t p)
 {
-	return f * p + f + 1 <= tile_registers(s) && tile_wastes_little(pixels, p) &&
-		(f * p >= TMPL_LEAST_SUMS || pixels * vectors < TMPL_LEAST_SUMS);
+	return f * p + f + 1 <= tile_registers(s);
 }
 
-double tile_best(const Sketch *s, int64_t vectors, int64_t pixels)
+/* Whether tiles that fit are an option, beside what a Tile asks for. */
+static bool is_option(int64_t vectors, int64_t pixels, int64_t f, int64_t p)
+{
+	return tile_wastes_little(pixels, p) && (f * p >= TMPL_LEAST_SUMS || pixels * vectors < TMPL_LEAST_SUMS);
+}
+
+double tile_best(const Sketch *s, int64_t vectors, int64_t pixels, int64_t *wide)
 {
 	double best = 0;
 	for (int64_t f = 1; f <= TMPL_MOST_VECTORS && f <= vectors; f++)
-		for (int64_t p = 1; p <= pixels && p <= tile_registers(s); p++)
-			if (is_option(s, vectors, pixels, f, p))
-				best = fmax(best, tile_promise(&s->target->core, vectors, pixels, f, p));
+		for (int64_t p = 1; p <= pixels && fits(s, f, p); p++) {
+			double part = tile_promise(&s->target->core, vectors, pixels, f, p);
+			if (!is_option(vectors, pixels, f, p) || part <= best)
+				continue;
+			best = part;
+			*wide = f;
+		}
 	return best;
 }
 
@@ -118,14 +132,14 @@ void tile_knob(Sketch *s, int64_t vectors, int64_t pixels, Tile *out)
 	int64_t regs = tile_registers(s);
 	double top = -1;
 	for (int64_t f = 1; f <= TMPL_MOST_VECTORS && f <= vectors; f++)
-		for (int64_t p = 1; p <= pixels && f * p + f + 1 <= regs && n < KNOB_OPTIONS; p++) {
+		for (int64_t p = 1; p <= pixels && fits(s, f, p) && n < KNOB_OPTIONS; p++) {
 			if (out->group > 0 && f > 1 && f * out->lanes > out->group && !target_has_blocks(s->target))
 				continue;
 			if (out->whole && vectors % f != 0)
 				continue; /* a predicate would stand in the instruction's loops */
-			if (!is_option(s, vectors, pixels, f, p))
+			if (!is_option(vectors, pixels, f, p))
 				continue;
-			bool favour = f == out->favour && f * (p + 1) + f + 1 <= regs;
+			bool favour = f == out->favour && fits(s, f, p + 1);
 			double part = tile_promise(&s->target->core, vectors, pixels, f, p) * (favour ? TMPL_FAVOUR : 1);
 			if (out->half && f * p == (pixels < regs / 2 ? pixels : regs / 2))
 				part = INFINITY;
