@@ -90,7 +90,8 @@ START_TEST(a_callback_cannot_take_what_its_call_holds)
 		.on_progress = call_again, .on_trial = look_it_up, .arg = &x };
 	DlcTuneResult r;
 	ok(dlc_tune(x.network, &q, &r, &why), why);
-	ck_assert(x.calls > 0 && x.trials == 3 && r.end.trials == 3);
+	/* A Task at its roof needs fewer trials. */
+	ck_assert(x.calls > 0 && x.trials > 0 && x.trials <= 3 && r.end.trials == x.trials);
 	/* When it has returned, all is free again. */
 	ok(dlc_tune(x.other, &(DlcTuneRequest){ .database = &x.database, .ndatabase = 1, .limit = DLC_TRIALS_ALL,
 		.trials = 1 }, NULL, &why), why);

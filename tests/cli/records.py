@@ -368,8 +368,9 @@ def disputes():
 
 def hostile():
     """A few lines that would keep a compiler for minutes cost seconds and themselves, wherever they are replayed."""
-    conv = next(json.loads(l) for l in lines(DB) if '"kind":"workload"' in l and "conv(" in l and "kernel" not in l
-                and ",3,3]" in l)["id"]
+    channels = lambda l: int(re.search(r"(\d+),3,3\]", l)[1]) # written out, those of the largest are too much code
+    conv = json.loads(max((l for l in lines(DB) if '"kind":"workload"' in l and "conv(" in l and "kernel" not in l
+                           and ",3,3]" in l), key=channels))["id"]
     mine = next(r for r in map(json.loads, lines(DB)) if r["kind"] == "run" and r["status"] == "ok"
                 and r["workload"] == conv)
     best = next(b for b in rows("best", DB) if b["workload"] == conv)["median_ns"]
