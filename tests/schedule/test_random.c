@@ -40,7 +40,7 @@ static Target any_target(void)
 	return t;
 }
 
-enum { TRIES = 24, SPLITS = 5, ROWS = 18, TRACES = SANITIZED ? 12 : 30 };
+enum { TRIES = 24, SPLITS = 5, ROWS = 18, TRACES = SANITIZED ? 24 : 30 };
 
 static uint64_t seed_of(int workload, int k)
 {
