@@ -303,23 +303,24 @@ bool session_has_programs(const DlcSession *s, const Target *t, Err *err)
 	return true;
 }
 
-/* Where a device has processors of its own, all of the host's compile; else one or two, beside what is timed. */
+/*
+ * Where a device has processors of its own, all of the host's compile; else two. They stop during samples, or one of
+ * them does where a core is to spare, so samples that use all cores need not have a builder less.
+ */
 static int builders_for(const Target *t, int devices)
 {
-	int n = cpu_count(), most = METHOD_DEVICE_BUILDERS * devices;
+	int n = cpu_count(), most = target_has_warps(t) ? METHOD_DEVICE_BUILDERS * devices : METHOD_BUILDERS_USED;
 	most = most < METHOD_BUILDERS ? most : METHOD_BUILDERS;
-	if (target_has_warps(t))
-		return n < most ? n : most;
-	return n > t->threads ? METHOD_BUILDERS_USED : 1;
+	return n < most ? n : most;
 }
 
 /*
  * A device that executes no warps is often the host's CPU, where the driver takes longer to build a candidate than the
  * candidate to run. So it gets a second runner where a core is to spare.
  */
-static int runners_for(const Target *t, int builders)
+static int runners_for(const Target *t)
 {
-	return target_has_blocks(t) && !target_has_warps(t) && builders > 1 ? 2 : 1;
+	return target_has_blocks(t) && !target_has_warps(t) && cpu_count() > t->threads ? 2 : 1;
 }
 
 /* The program that runs candidates on a device of the target, or on the CPU, which counts as one device. */
@@ -347,7 +348,7 @@ bool session_open_children(DlcSession *s, const ChildOptions *o, Err *err)
 	builder[3] = arena_printf(a, "--threads=%d", threads);
 	const int first = o->name != NULL ? o->name->device : 0, n = o->ndevice > 0 ? o->ndevice : 1;
 	const int builders = o->jobs > 0 ? o->jobs : builders_for(o->target, n);
-	int each = runners_for(o->target, builders);
+	int each = runners_for(o->target);
 	each = each * n <= MEASURE_RUNNERS ? each : 1;
 	MeasureRunner *runner = arena_array(a, MeasureRunner, n * each);
 	for (int i = 0; i < n * each; i++) {
