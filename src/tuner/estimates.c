@@ -5,7 +5,8 @@
 
 enum {
 	BATCH = 64,  /* candidates estimated together, at most: each is a scheduled set, which takes memory */
-	DRAFTS = 512 /* drafts that share beginnings, at most: their traces take some KiB each */
+	DRAFTS = 512, /* drafts that share beginnings, at most: their traces take some KiB each */
+	NONE = -1
 };
 
 const char *estimates_trace(Space *space, const Config *c, Arena *a, Trace **t)
@@ -64,21 +65,36 @@ static void take_draft(void *arg, int i, Arena *a, const KernelSet *ks)
 		estimate_waiting(b);
 }
 
-/* Configs of a schedule that was estimated before, or stands earlier among them, cost nothing. */
+/*
+ * The number of a config's schedule among the known ones; NONE: the template refuses it. Its trace is made once, which
+ * takes a tenth of an estimate, and a search asks for a config again whenever the cost model has learned. A schedule
+ * that is new becomes a job.
+ */
+static int64_t schedule_of(Estimates *e, const Config *c, Arena *a, DraftJob *fresh, int *n)
+{
+	uint32_t before = e->configs.index.n;
+	MapEntry *known = map_add_bytes(&e->configs, c->pick, c->n);
+	if (e->configs.index.n == before)
+		return known->num;
+	Trace *t;
+	const char *text = estimates_trace(e->space, c, a, &t);
+	const Outcome *o = text != NULL ? outcome_find(&e->of, text) : NULL;
+	if (text != NULL && o == NULL) {
+		o = outcome_add(&e->of, text, -1, false);
+		vec_push(e->arena, &e->kept, NULL);
+		fresh[(*n)++] = (DraftJob){ t, text };
+	}
+	return known->num = o != NULL ? o - e->of.at.at : NONE;
+}
+
 static void estimate_some(Estimates *e, const Config *c, int n, double *ns, uint64_t *same)
 {
 	Arena *a = arena_new();
-	const char *trace[DRAFTS];
+	int64_t at[DRAFTS];
 	DraftJob fresh[DRAFTS];
 	int m = 0, want = e->cost->row->batch;
 	for (int i = 0; i < n; i++) {
-		Trace *t;
-		trace[i] = estimates_trace(e->space, &c[i], a, &t);
-		if (trace[i] != NULL && outcome_find(&e->of, trace[i]) == NULL) {
-			outcome_add(&e->of, trace[i], -1, false);
-			vec_push(e->arena, &e->kept, NULL);
-			fresh[m++] = (DraftJob){ t, trace[i] };
-		}
+		at[i] = schedule_of(e, &c[i], a, fresh, &m);
 		e->turn(e->arg);
 	}
 	Batch b = { .e = e, .job = fresh, .most = want < 1 ? 1 : want < BATCH ? want : BATCH };
@@ -90,8 +106,9 @@ static void estimate_some(Estimates *e, const Config *c, int n, double *ns, uint
 	}
 	estimate_waiting(&b);
 	for (int i = 0; i < n; i++) {
-		ns[i] = trace[i] != NULL ? outcome_find(&e->of, trace[i])->ns : -1;
-		same[i] = trace[i] != NULL ? map_hash_bytes(trace[i], strlen(trace[i])) : 0;
+		const Outcome *o = at[i] != NONE ? &e->of.at.at[at[i]] : NULL;
+		ns[i] = o != NULL ? o->ns : -1;
+		same[i] = o != NULL ? map_hash_bytes(o->trace, strlen(o->trace)) : 0;
 	}
 	arena_free(a);
 }
@@ -105,6 +122,7 @@ static void renew(Estimates *e)
 	e->revision = now;
 	if (cost_kept(e->cost) == 0) {
 		e->of = (OutcomeSet){ .index.arena = e->arena };
+		e->configs = MAP_OF(e->arena);
 		e->kept.n = 0;
 	}
 	for (size_t i = 0; i < e->of.at.n; i++)
@@ -134,6 +152,7 @@ static bool over(void *arg)
 SearchCost estimates_of(Estimates *e)
 {
 	e->of.index.arena = e->arena;
+	e->configs = MAP_OF(e->arena);
 	return (SearchCost){ estimate_configs, e, revision, over };
 }
 
