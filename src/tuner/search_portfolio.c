@@ -42,7 +42,8 @@ struct Portfolio {
 	Numbers known; /* points to propose from */
 	Numbers hints;
 	size_t hint_head;
-	bool begun, ranked, over;
+	int widened; /* rounds */
+	bool begun, over;
 	const char *source;                 /* why the last config was given; NULL: it is the default, or was drawn */
 	int64_t grown;                      /* the best point whose neighbours are known */
 	Numbers around;                     /* these neighbours */
@@ -56,12 +57,12 @@ struct Portfolio {
 
 /* ---- the pool grows ---- */
 
-/* All configs of a small space, else as many as the effort says. */
-static void sample(Portfolio *s)
+/* All configs of a small space, else so many. */
+static void sample(Portfolio *s, int most)
 {
 	double size = space_size(s->pool.space);
 	bool all = size <= s->effort->sample;
-	size_t n = all ? (size_t)size : (size_t)s->effort->sample;
+	size_t n = all ? (size_t)size : (size_t)most;
 	Arena *scratch = arena_new();
 	Config *config = arena_array(scratch, Config, n + 1), c = space_begin(s->pool.space);
 	for (size_t i = 0; i < n; i++) {
@@ -73,26 +74,38 @@ static void sample(Portfolio *s)
 	arena_free(scratch);
 }
 
-static void rank_space(Portfolio *s)
+/* Of the first sample, which comes in as many parts as there are rounds after it. */
+static int first_part(const Portfolio *s)
 {
-	sample(s);
-	vec_push(s->pool.arena, &s->known, pool_add(&s->pool, &s->pool.space->first));
-	pool_sort(&s->pool, &s->known);
-	for (int round = 0; round < TUNE_BEAM_ROUNDS && space_size(s->pool.space) > s->effort->sample; round++) {
-		size_t n = s->known.n < TUNE_BEAM ? s->known.n : TUNE_BEAM;
-		uint32_t top[TUNE_BEAM];
-		memcpy(top, s->known.at, n * sizeof *top);
-		for (size_t i = 0; i < n; i++)
-			pool_add_neighbours(&s->pool, top[i], &s->known);
-		pool_sort(&s->pool, &s->known);
-	}
-	s->ranked = true;
+	return (s->effort->sample + TUNE_BEAM_ROUNDS) / (TUNE_BEAM_ROUNDS + 1);
+}
+
+/*
+ * A round whenever TUNE_LEARN more were asked: the neighbours of the best estimates, and another part of the sample.
+ * Thus a Task that gets few trials costs few estimates; a network has up to a hundred such Tasks.
+ */
+static void widen(Portfolio *s)
+{
+	uint32_t top[TUNE_BEAM];
+	size_t n = s->known.n < TUNE_BEAM ? s->known.n : TUNE_BEAM;
+	bool whole = space_size(s->pool.space) <= s->effort->sample;
+	if (whole || s->widened == TUNE_BEAM_ROUNDS || s->pool.asked.n <= TUNE_LEARN * (size_t)s->widened)
+		return;
+	s->widened++;
+	memcpy(top, s->known.at, n * sizeof *top);
+	for (size_t i = 0; i < n; i++)
+		pool_add_neighbours(&s->pool, top[i], &s->known);
+	sample(s, first_part(s));
 }
 
 static void grow(Portfolio *s)
 {
-	if (!s->ranked)
-		rank_space(s);
+	if (s->known.n == 0) {
+		sample(s, first_part(s));
+		vec_push(s->pool.arena, &s->known, pool_add(&s->pool, &s->pool.space->first));
+	} else {
+		widen(s);
+	}
 	if (s->pool.best != POOL_NONE && s->grown != s->pool.best) {
 		s->grown = s->pool.best;
 		s->around.n = 0;
@@ -230,7 +243,7 @@ static bool is_over(Portfolio *s)
 		if (s->resampled > s->effort->restarts)
 			return true;
 		s->resampled++;
-		sample(s);
+		sample(s, s->effort->sample);
 		pool_sort(&s->pool, &s->known);
 	}
 	return false;

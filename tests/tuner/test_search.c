@@ -408,6 +408,26 @@ START_TEST(estimates_are_counted)
 }
 END_TEST
 
+/* A Task that gets few trials costs few estimates: the portfolio looks further with every few trials. */
+START_TEST(a_portfolio_looks_further_later)
+{
+	static const int trials[] = { 3, 8, 12 };
+	int64_t estimates[LEN(trials)];
+	for (size_t i = 0; i < LEN(trials); i++) {
+		Arena *a = arena_new();
+		Land *l = land_new(a, 10, 16, 9);
+		hunt(a, l, &search_portfolio, "thorough", 1, 0, trials[i]);
+		estimates[i] = l->estimates;
+		arena_free(a);
+	}
+	int sample = effort_find("thorough")->sample, part = sample / 4;
+	ck_assert_int_gt(estimates[0], 2 * part);
+	ck_assert_int_lt(estimates[0], 3 * part);
+	ck_assert_int_ge(estimates[1], estimates[0] + part);
+	ck_assert_int_ge(estimates[2], sample);
+}
+END_TEST
+
 enum { TIME = 700 /* estimates */, ROUND = 512 /* that are made together at most */ };
 
 static bool is_spent(void *arg)
@@ -449,6 +469,7 @@ int main(void)
 	tcase_add_loop_test(tc, failures_end_a_search, 0, 2);
 	tcase_add_loop_test(tc, a_hint_is_asked_next, 0, 2);
 	tcase_add_test(tc, estimates_are_counted);
+	tcase_add_test(tc, a_portfolio_looks_further_later);
 	tcase_add_loop_test(tc, a_plan_ends_with_the_time, 0, 2);
 	return run_suite("search", tc);
 }
