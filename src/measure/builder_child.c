@@ -3,16 +3,16 @@
  * ends.  It is a child because a compiler may crash, hang or run out of memory on a candidate: the parent sets a
  * deadline and starts another child.
  *
- * Run Fns and prepare Fns are compiled apart, as `dlc compile` does, so that a bundle gets the code that was measured.
- * For a device the prepare Fns become code of this machine's CPU. Each IMAGE of the answer names its device.
- * Candidates of a Task often have the same prepare Fns (Winograd's make a quarter of the compile time), so their images
- * are kept: the same text is the same code.
+ * Run Fns and prepare Fns are compiled apart, as `dlc compile` does. For a device the prepare Fns become code of this
+ * machine's CPU. Each IMAGE of the answer names its device. Candidates of a Task often have the same prepare Fns
+ * (Winograd's make a quarter of the compile time) and nests of run Fns in common, so both are kept. A bundle gets run
+ * Fns as a whole, whose nests have the same code (codegen/nests.h).
  */
 #include "measure/builder_child.h"
+#include "measure/kept_modules.h"
 #include "measure/method.h"
 
-#include "base/hash.h"
-#include "codegen/codegen.h"
+#include "codegen/nests.h"
 #include "dlc/dlc_runtime.h"
 #include "ir/text/ir_text.h"
 #include "ir/verify/verify.h"
@@ -22,21 +22,13 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The prepare Fns of a candidate before this one. */
-typedef struct EarlierPrepare {
-	Hash text;
-	Arena *arena; /* of the module; NULL: a free place */
-	Module module;
-	uint64_t used; /* when last */
-} EarlierPrepare;
-
 typedef struct Builder {
 	int out;
 	const Target *target;
-	Target prepare; /* what prepare Fns are compiled for */
-	bool nonsense;  /* a request was no BUILD */
-	uint64_t clock; /* candidates */
-	EarlierPrepare kept[METHOD_PREPARE_KEPT];
+	Target host;   /* what prepare Fns and references are compiled for */
+	bool nonsense; /* a request was no BUILD */
+	KeptModule prepare[METHOD_PREPARE_KEPT], nest[METHOD_NESTS_KEPT];
+	KeptModules prepares, nests;
 } Builder;
 
 static const CodegenOptions options = { .unchecked = true, .resources = true };
@@ -81,33 +73,21 @@ static const KernelReport *find_spill(const KernelSet *ks, const Module *m, cons
 	return NULL;
 }
 
-/* The set's prepare Fns, compiled now or before; valid until the next call. */
-static const Module *prepared(Builder *b, Arena *a, const KernelSet *ks, Err *err)
+/* The run Fns, from nests of earlier candidates where they can be cut into nests. */
+static bool compile_run(Builder *b, Arena *a, const KernelSet *run, const Target *t, Module *out, Err *err)
 {
-	const KernelSet *own = ir_set_of_kind(a, ks, FN_PREPARE);
-	Text printed = { .arena = a };
-	ir_print_set(&printed, own);
-	Hash text = hash_of("dlc/prepare/v1", text_str(&printed), printed.n);
-	EarlierPrepare *found = NULL, *oldest = &b->kept[0]; /* free places are the oldest */
-	for (EarlierPrepare *at = b->kept; at < b->kept + METHOD_PREPARE_KEPT && found == NULL; at++) {
-		if (at->arena != NULL && memcmp(&at->text, &text, sizeof text) == 0)
-			found = at;
-		else if (at->used < oldest->used)
-			oldest = at;
+	size_t n = 0;
+	const KernelSet **set = t == b->target ? codegen_nests(a, run, t, &n) : NULL;
+	const Module **nest = arena_array(a, const Module *, n);
+	if (set == NULL || n > METHOD_NESTS_KEPT)
+		return codegen_compile(a, run, t, &options, out, err);
+	for (size_t k = 0; k < n; k++) {
+		nest[k] = kept_module(&b->nests, set[k], &options, err);
+		if (nest[k] == NULL)
+			return false;
 	}
-	if (found == NULL) {
-		Arena *keep = arena_new();
-		found = oldest;
-		arena_free(found->arena);
-		*found = (EarlierPrepare){ .text = text };
-		if (!codegen_compile(keep, own, &b->prepare, &options, &found->module, err)) {
-			arena_free(keep);
-			return NULL;
-		}
-		found->arena = keep;
-	}
-	found->used = ++b->clock;
-	return &found->module;
+	codegen_join_nests(a, t, nest, n, out);
+	return true;
 }
 
 /* False: the other side is gone, or asks for something else. */
@@ -123,14 +103,14 @@ static bool build(const MsgView *in, void *arg)
 	Err err = { 0 };
 	Module m;
 	const Module *prepare = NULL;
-	const Target *target = f->host ? &b->prepare : b->target;
+	const Target *target = f->host ? &b->host : b->target;
 	uint64_t from = timing_wall_ns();
 	KernelSet *ks = ir_parse_set(ir_new(a), "candidate", in->array[0], (size_t)f->ntext, &err);
 	bool ok = ks != NULL && ir_verify_set(ks, &err) && ir_verify_accesses(ks, &err) &&
-		codegen_compile(a, ir_set_of_kind(a, ks, FN_RUN), target, &options, &m, &err);
+		compile_run(b, a, ir_set_of_kind(a, ks, FN_RUN), target, &m, &err);
 	const KernelReport *spill = ok && f->prune ? find_spill(ks, &m, target) : NULL;
 	if (ok && spill == NULL && ir_set_has_kind(ks, FN_PREPARE)) {
-		prepare = prepared(b, a, ks, &err);
+		prepare = kept_module(&b->prepares, ir_set_of_kind(a, ks, FN_PREPARE), &options, &err);
 		ok = prepare != NULL;
 	}
 	if (!ok) {
@@ -148,7 +128,9 @@ static bool build(const MsgView *in, void *arg)
 
 int measure_builder(int in, int out, const Target *target)
 {
-	Builder b = { .out = out, .target = target, .prepare = codegen_prepare_target(target) };
+	Builder b = { .out = out, .target = target, .host = codegen_prepare_target(target) };
+	b.prepares = (KeptModules){ &b.host, METHOD_PREPARE_KEPT, b.prepare, 0, 0 };
+	b.nests = (KeptModules){ target, METHOD_NESTS_KEPT, b.nest, 0, 0 };
 	Msg hello = { 0 };
 	MsgHello here = { .version = MSG_VERSION };
 	char why[MSG_WHY];
@@ -156,7 +138,7 @@ int measure_builder(int in, int out, const Target *target)
 	if (!pipe_send(out, &hello))
 		return 0; /* nobody listens */
 	PipeEnd end = pipe_serve(in, build, &b, why);
-	for (int k = 0; k < METHOD_PREPARE_KEPT; k++)
-		arena_free(b.kept[k].arena);
+	kept_modules_free(&b.prepares);
+	kept_modules_free(&b.nests);
 	return end == PIPE_NONSENSE || end == PIPE_BROKEN || b.nonsense;
 }

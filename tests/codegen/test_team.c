@@ -1,8 +1,9 @@
 /*
  * Kernels entered by a team of threads: random sets, the texts of tests/hard and outputs stored past the
- * caches give what the interpreter gives, whatever the number of threads.
+ * caches give what the interpreter gives, whatever the number of threads. So do Fns that are cut into nests.
  */
 #include "codegen/lower.h"
+#include "codegen/nests.h"
 #include "ir/random.h"
 #include "ir/text/ir_text.h"
 #include "ir/verify/verify.h"
@@ -47,8 +48,10 @@ static void *run_member(void *arg)
 
 static void run_team(const Mapped *code, const Module *m, const KernelSet *ks, const Tensors *t, int threads)
 {
+	const Fn *f = NULL;
 	for (uint32_t k = 0; k < m->image.nentry; k++) {
-		const Fn *f = ir_find_fn(ks, m->image.entry[k].name);
+		const Fn *own = ir_find_fn(ks, m->image.entry[k].name);
+		f = own != NULL ? own : f; /* a nest of the Fn before */
 		void *buf[TENSORS];
 		int64_t sym[TENSORS];
 		for (int j = 0; j < f->nparam; j++)
@@ -76,6 +79,39 @@ static void run_team(const Mapped *code, const Module *m, const KernelSet *ks, c
 		}
 		pthread_barrier_destroy(&team.barrier);
 	}
+}
+
+/* In nests, where the run Fn can be cut: how many. */
+static size_t compare_nests(
+	const char *name, const KernelSet *ks, Arena *a, const Tensors *in, const Tensors *want, double tolerance)
+{
+	Target host;
+	Module m;
+	Mapped *code;
+	Tensors got;
+	Err err = { 0 };
+	CodegenOptions o = { .exact = tolerance == 0 };
+	size_t n = 0;
+	for (int threads = 1; threads <= 3; threads += 2) {
+		target_host(&host, threads);
+		const KernelSet **set = codegen_nests(a, ks, &host, &n);
+		if (set == NULL)
+			continue;
+		const Module **nest = arena_array(a, const Module *, n);
+		for (size_t k = 0; k < n; k++) {
+			Module *one = arena_new_of(a, Module);
+			ck_assert_msg(codegen_compile(a, set[k], &host, &o, one, &err), "%s: %s: %s", name, err.place, err.text);
+			nest[k] = one;
+		}
+		codegen_join_nests(a, &host, nest, n, &m);
+		ck_assert_msg(codegen_map(&m, &code, &err), "%s", err.text);
+		tensors_copy(&got, a, in);
+		run_team(code, &m, ks, &got, threads);
+		char *wrong = tensors_differ(a, want, &got, tolerance);
+		ck_assert_msg(wrong == NULL, "%s, %zu nests, %d threads: %s", name, n, threads, wrong);
+		codegen_unmap(code);
+	}
+	return n;
 }
 
 static void compare(const char *name, KernelSet *ks, Arena *a, Rng *rng, double tolerance)
@@ -108,6 +144,8 @@ static void compare(const char *name, KernelSet *ks, Arena *a, Rng *rng, double 
 		ck_assert_msg(wrong == NULL, "%s, %d threads: %s", name, threads, wrong);
 	}
 	codegen_unmap(code);
+	if (!ir_set_has_kind(ks, FN_PREPARE))
+		compare_nests(name, ks, a, &in, &want, tolerance);
 }
 
 START_TEST(random_teams)

@@ -1,6 +1,6 @@
 /*
  * The builder alone, with files for its two ends: what it answers depends on the candidate, not on
- * those before it, though prepare Fns are compiled once; run Fns are the code that a bundle gets.
+ * those before it, though prepare Fns and nests are compiled once; a Fn of one nest is the code that a bundle gets.
  */
 #include "suite.h"
 
@@ -183,6 +183,46 @@ START_TEST(run_fns_are_the_code_of_a_bundle)
 }
 END_TEST
 
+/* Two nests: w = x times the factor; y = w plus the shift. */
+static const char nests[] =
+	"fn k(x: in f32[64], w: work f32[64], y: out f32[64]) {\n"
+	"\tfor i in 0..64 vector {\n\t\tw[i] = x[i] * %d.0\n\t}\n"
+	"\tfor j in 0..64 vector {\n\t\ty[j] = w[j] + %d.0\n\t}\n}\n";
+
+/* Nests of other candidates are used again, and an answer does not depend on those before it. */
+START_TEST(a_candidate_of_several_nests)
+{
+	Arena *a = arena_new();
+	const char *text[40];
+	for (int k = 0; k < 40; k++)
+		text[k] = arena_printf(a, nests, k % 5, k % 3);
+	const Answer *all = answers_to(a, text, LEN(text));
+	for (int k = 0; k < 40; k++) {
+		const DlcImage *image = &all[k].image[0];
+		Module m = { .image = *image };
+		Mapped *code;
+		Err err = { 0 };
+		float x[64], w[64] = { 0 }, y[64] = { 0 };
+		for (int i = 0; i < 64; i++)
+			x[i] = (float)i;
+		ck_assert_uint_eq(image->nentry, 2);
+		ck_assert_uint_eq(image->entry[0].rest, 1);
+		ck_assert_msg(codegen_map(&m, &code, &err), "%s", err.text);
+		void *buf[] = { x, w, y };
+		const DlcCall call = { .buf = buf, .threads = 1 };
+		for (uint32_t i = 0; i < image->nentry; i++)
+			ck_assert_int_eq(codegen_launch(code, i, &call), 0);
+		codegen_unmap(code);
+		for (int i = 0; i < 64; i++)
+			ck_assert_float_eq(y[i], (float)(i * (k % 5) + k % 3));
+		same(&all[k], &all[k % 15]);
+	}
+	for (int k = 0; k < 40; k += 13)
+		same(&all[k], answers_to(a, &text[k], 1));
+	arena_free(a);
+}
+END_TEST
+
 /* Nothing to run is no fault: the answer has the images that there are. */
 START_TEST(sets_without_run_fns)
 {
@@ -229,6 +269,7 @@ int main(void)
 	TCase *tc = tcase_create("builder");
 	tcase_add_test(tc, candidates_before_do_not_matter);
 	tcase_add_test(tc, run_fns_are_the_code_of_a_bundle);
+	tcase_add_test(tc, a_candidate_of_several_nests);
 	tcase_add_test(tc, sets_without_run_fns);
 	tcase_add_test(tc, prepare_fns_of_a_device_are_code_of_the_host);
 	return run_suite("builder", tc);
