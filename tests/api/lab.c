@@ -17,6 +17,9 @@ const char *const network[NETWORKS] = {
 	"p: f32[24,4] = reduce_max(y) axes=[2] keep=0\nout y, p\n",
 	"dag c\nin x: f32[2,40]\nconst w: f32[40,30]\ny: f32[2,30] = matmul(x, w)\nout y\n",
 	"dag d\nin x: f32[3,50]\nin z: f32[3,50]\ns: f32[3,50] = add(x, z)\ny: f32[3,50] = exp(s)\nout y\n",
+	[SEVERAL_TASKS] = "dag e\nin x: f32[2,40]\nconst v: f32[40,30]\nconst w: f32[30,20]\nconst u: f32[20,50]\n"
+	"const t: f32[50,10]\na: f32[2,30] = matmul(x, v)\nb: f32[2,20] = matmul(a, w)\nc: f32[2,50] = matmul(b, u)\n"
+	"y: f32[2,10] = matmul(c, t)\nout y\n",
 };
 static const float *weights(Arena *a, int64_t n)
 {

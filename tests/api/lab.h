@@ -10,7 +10,7 @@
 
 #include <dlc/dlc.h>
 
-enum { NETWORKS = 4 };
+enum { NETWORKS = 5, SEVERAL_TASKS = 4 /* the network with four of them */ };
 /* They differ, so that a mix-up of sessions shows. */
 extern const char *const network[NETWORKS];
 
