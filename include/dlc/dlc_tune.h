@@ -60,7 +60,7 @@ typedef struct DlcTuneRequest {
 	uint64_t seed;
 	const char *search; /* NULL: portfolio; rank, anneal, evolve, grid, random */
 	const char *preset; /* NULL: normal; quick, thorough */
-	int jobs;           /* compilers at once; 0: 2 where there are more cores than threads */
+	int jobs;           /* compilers at once; 0: 2, or 1 where there is one core */
 	const int *device;  /* GPUs that measure side by side, all of the target's model; none: target.device alone */
 	int ndevice;        /* the first also times the finalists of each task, and the network */
 	const char *schedule;      /* a trace's text: measures and stores it, searches nothing; NULL */

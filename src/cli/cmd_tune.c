@@ -208,7 +208,7 @@ static const Option options[] = {
 		.arg = "N",
 		.lo = 1,
 		.hi = DLC_JOBS,
-		.help = "compilers at once (default 2 where there are more cores than threads, all cores for a GPU)" },
+		.help = "compilers at once (default 2, or all cores for a GPU, but no more than cores)" },
 	OPTIONS_MODEL,
 	OPTION_SEED,
 	{ .name = "report", .kind = OPT_TEXT, .arg = "FILE.html", .help = "write a page about the run, for a browser" },
