@@ -6,7 +6,8 @@
  *
  * A line for each schedule that ran correctly and has several nests, in the order of the log: the id, the milliseconds
  * of both compilations, which nests were kept (1) or compiled (0), the microseconds of both codes and their ratio. The
- * sums go to stderr. Times of code are the fastest quarter of calls, with warm caches and zeros in all buffers.
+ * sums go to stderr. Built by `ninja -C build tests/measure/bench_nests`. Times of code are the fastest quarter of
+ * calls, with warm caches and zeros in all buffers.
  */
 #include "base/file.h"
 #include "base/json.h"
@@ -118,6 +119,8 @@ static void time_both(Arena *a, const KernelSet *run, const Module *const m[2], 
 		fn = run->fn[k]->kind == FN_RUN ? run->fn[k] : fn;
 	for (int k = 0; k < fn->nparam && n < BUFS; k++) {
 		const Buf *b = fn->param[k].buf;
+		if (b == NULL) /* a size: Tasks with sizes that are not known have no records */
+			continue;
 		size_t bytes = (size_t)dtype_bytes(b->type, ir_buf_elements(b, NULL, 0)) + 64;
 		buf[n] = arena_alloc_aligned(a, bytes, 64);
 		memset(buf[n++], 0, bytes);
@@ -177,12 +180,13 @@ static void compile_both(Arena *a, const Log *g, const Json *run, KeptModules *k
 	}
 	for (size_t k = 0; k < out->parts; k++) {
 		uint64_t before = kept->compiled;
-		nest[k] = kept_module(kept, set[k], &options, &err);
+		nest[k] = kept_module(kept, set[k], &err);
 		out->hit[k] = kept->compiled == before ? '1' : '0';
 		if (nest[k] == NULL)
 			die(&err);
 	}
-	codegen_join_nests(a, kept->target, nest, out->parts, &out->joined);
+	if (!codegen_join_nests(a, kept->target, nest, out->parts, &out->joined, &err))
+		die(&err);
 	out->ms[1] = (double)(timing_thread_ns() - from) / 1e6;
 }
 
@@ -206,7 +210,7 @@ int main(int argc, char **argv)
 	}
 	target_host(&host, argc > 2 ? atoi(argv[2]) : 1);
 	Team *team = team_open(host.threads);
-	KeptModules kept = { .target = &host, .n = METHOD_NESTS_KEPT, .at = place };
+	KeptModules kept = { .target = &host, .options = &options, .n = METHOD_NESTS_KEPT, .at = place };
 	if (!file_read(g.arena, argv[1], (size_t)1 << 30, &file, &err))
 		die(&err);
 	read_log(&g, file);

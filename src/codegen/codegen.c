@@ -115,6 +115,13 @@ static bool make_entries(BackendJob *job)
 	return true;
 }
 
+bool codegen_weighs_little(int64_t weight, const char *place, Err *err)
+{
+	enum { MOST = 300000 };
+	return weight <= MOST || fail(err, ERR_UNSUPPORTED, place,
+		"the code weighs %lld, more than %d: use a schedule that copies less", (long long)weight, MOST);
+}
+
 bool codegen_compile(Arena *a, const KernelSet *ks, const Target *t, const CodegenOptions *o, Module *m, Err *err)
 {
 	static const CodegenOptions plain = { 0 };
@@ -135,6 +142,7 @@ bool codegen_compile(Arena *a, const KernelSet *ks, const Target *t, const Codeg
 	}
 	if (ok) {
 		m->backend = b;
+		m->weight = l.weight;
 		m->image.device = b->device;
 		if (job.options->texts >> BACKEND_LOWERED & 1)
 			m->text[BACKEND_LOWERED] = ir_set_str(a, job.ks);

@@ -61,6 +61,7 @@ typedef struct Module {
 	DlcImage image;                  /* entries: prepare Fns and run Fns in the set's order */
 	KernelReport *report;            /* one for each entry */
 	const char *text[CODEGEN_TEXTS]; /* by backend_text(); NULL unless asked for */
+	int64_t weight;                  /* of the set, where the back end weighs sets; else 0 */
 } Module;
 
 /*
@@ -68,6 +69,9 @@ typedef struct Module {
  * names what the target's code cannot express; ERR_MEMORY a workspace that is too large.
  */
 bool codegen_compile(Arena *a, const KernelSet *ks, const Target *t, const CodegenOptions *o, Module *m, Err *err);
+
+/* Whether LLVM compiles a set of this weight in seconds (docs/codegen.md); if not, the sentence is at the place. */
+bool codegen_weighs_little(int64_t weight, const char *place, Err *err);
 
 /* Whether a back end serves targets of the kind; if not, the sentence says which kinds have one. */
 bool codegen_serves(TargetKind k, const char *place, Err *err);

@@ -44,6 +44,7 @@ typedef struct Lower {
 	Map *bufs; /* lower_bufs(), for passes that rewrite lists, during which the Fn is in pieces */
 	const Target *target;
 	CodegenOptions options;
+	int64_t weight; /* Module's */
 	Err *err;
 } Lower;
 

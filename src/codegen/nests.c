@@ -26,9 +26,15 @@ static bool is_parallel(const Stmt *s, void *arg)
 	return s->kind == ST_FOR && (s->loop.kind == LOOP_PARALLEL || s->loop.kind == LOOP_BOUND);
 }
 
+/* Kernels cost some 2 ms to compile, however small. */
+static bool is_large(const Stmt *s)
+{
+	return s->kind == ST_FOR || s->kind == ST_BLOCK || s->kind == ST_IF || s->kind == ST_CALL;
+}
+
 /*
- * Each statement by itself. In a team, neighbours that thread 0 runs alone stay together: lowering puts no barrier
- * between them. A let, an alloc or an old value is seen by all that follows.
+ * Each loop, block, if or call begins a nest. In a team, neighbours that thread 0 runs alone stay together: lowering
+ * puts no barrier between them. A let, an alloc or an old value is seen by all that follows.
  */
 static bool cut_list(Cut *c, int threads)
 {
@@ -39,7 +45,7 @@ static bool cut_list(Cut *c, int threads)
 			continue;
 		Nest *last = c->nest.n > 0 ? &c->nest.at[c->nest.n - 1] : NULL;
 		bool parallel = is_parallel(s, NULL) || ir_find_below(s, is_parallel, NULL) != NULL;
-		if (last == NULL || threads == 1 || parallel || last->parallel) {
+		if (last == NULL || (threads == 1 ? is_large(s) : parallel || last->parallel)) {
 			vec_push(c->arena, &c->nest, ((Nest){ .parallel = parallel }));
 			last = &c->nest.at[c->nest.n - 1];
 		}
@@ -55,7 +61,7 @@ static bool cut_list(Cut *c, int threads)
 
 typedef struct Use {
 	const char *name;
-	bool yes, loads; /* loads: as the emitter asks before it lets stores pass the caches by */
+	bool yes, loads;
 } Use;
 
 static void note_use(const IrUse *use, void *arg)
@@ -86,7 +92,7 @@ static bool calls(Stmt *list, const Fn *sub)
 	return u.yes;
 }
 
-/* Whether it may have elements that are no index's. The Fn zeroes them before all nests. */
+/* Whether it may have elements that no index has. The Fn zeroes them before all nests. */
 static bool may_have_padding(const Buf *b)
 {
 	int64_t logical = 1, physical = 1, n;
@@ -143,7 +149,8 @@ static KernelSet *set_of(const Cut *c, Stmt *nest)
 		if (p->buf == NULL)
 			continue;
 		Buf *b = use_in(nest, p->name).yes ? arena_copy(a, p->buf, sizeof *p->buf) : unused(c->ks->ir, a, k);
-		b->streamed = b->streamed && !use_in(c->fn->body, p->name).loads;
+		for (size_t i = 0; i < c->nest.n && b->streamed; i++) /* of its own loads the nest's emitter decides */
+			b->streamed = c->nest.at[i].first == nest || !use_in(c->nest.at[i].first, p->name).loads;
 		fn->param[k] = (Param){ b, b->name, b->type };
 	}
 	set->fn = arena_array(a, Fn *, c->ks->n);
@@ -197,8 +204,14 @@ static KernelReport join_reports(const Module *const *nest, size_t n)
 	return all;
 }
 
-void codegen_join_nests(Arena *a, const Target *t, const Module *const *nest, size_t n, Module *out)
+bool codegen_join_nests(
+	Arena *a, const Target *t, const Module *const *nest, size_t n, Module *out, Err *err)
 {
+	int64_t weight = 0;
+	for (size_t k = 0; k < n; k++)
+		weight += nest[k]->weight;
+	if (!codegen_weighs_little(weight, nest[0]->report[0].name, err))
+		return false;
 	uint64_t align = nest[0]->backend->code_align[t->arch], size = 0, *at = arena_array(a, uint64_t, n);
 	DlcEntry *entry = arena_array(a, DlcEntry, n);
 	for (size_t k = 0; k < n; k++) {
@@ -207,6 +220,7 @@ void codegen_join_nests(Arena *a, const Target *t, const Module *const *nest, si
 	}
 	unsigned char *bytes = arena_alloc_aligned(a, size, align);
 	*out = *nest[0];
+	out->weight = weight;
 	out->image.bytes = bytes;
 	out->image.size = size;
 	out->image.entry = entry;
@@ -225,4 +239,5 @@ void codegen_join_nests(Arena *a, const Target *t, const Module *const *nest, si
 	}
 	out->report[0] = join_reports(nest, n);
 	out->report[0].name = entry[0].name;
+	return true;
 }

@@ -82,12 +82,11 @@ static bool compile_run(Builder *b, Arena *a, const KernelSet *run, const Target
 	if (set == NULL || n > METHOD_NESTS_KEPT)
 		return codegen_compile(a, run, t, &options, out, err);
 	for (size_t k = 0; k < n; k++) {
-		nest[k] = kept_module(&b->nests, set[k], &options, err);
+		nest[k] = kept_module(&b->nests, set[k], err);
 		if (nest[k] == NULL)
 			return false;
 	}
-	codegen_join_nests(a, t, nest, n, out);
-	return true;
+	return codegen_join_nests(a, t, nest, n, out, err);
 }
 
 /* False: the other side is gone, or asks for something else. */
@@ -110,7 +109,7 @@ static bool build(const MsgView *in, void *arg)
 		compile_run(b, a, ir_set_of_kind(a, ks, FN_RUN), target, &m, &err);
 	const KernelReport *spill = ok && f->prune ? find_spill(ks, &m, target) : NULL;
 	if (ok && spill == NULL && ir_set_has_kind(ks, FN_PREPARE)) {
-		prepare = kept_module(&b->prepares, ir_set_of_kind(a, ks, FN_PREPARE), &options, &err);
+		prepare = kept_module(&b->prepares, ir_set_of_kind(a, ks, FN_PREPARE), &err);
 		ok = prepare != NULL;
 	}
 	if (!ok) {
@@ -129,8 +128,8 @@ static bool build(const MsgView *in, void *arg)
 int measure_builder(int in, int out, const Target *target)
 {
 	Builder b = { .out = out, .target = target, .host = codegen_prepare_target(target) };
-	b.prepares = (KeptModules){ &b.host, METHOD_PREPARE_KEPT, b.prepare, 0, 0 };
-	b.nests = (KeptModules){ target, METHOD_NESTS_KEPT, b.nest, 0, 0 };
+	b.prepares = (KeptModules){ &b.host, &options, METHOD_PREPARE_KEPT, b.prepare, 0, 0 };
+	b.nests = (KeptModules){ target, &options, METHOD_NESTS_KEPT, b.nest, 0, 0 };
 	Msg hello = { 0 };
 	MsgHello here = { .version = MSG_VERSION };
 	char why[MSG_WHY];

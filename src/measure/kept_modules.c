@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-const Module *kept_module(KeptModules *k, const KernelSet *ks, const CodegenOptions *o, Err *err)
+const Module *kept_module(KeptModules *k, const KernelSet *ks, Err *err)
 {
 	Arena *own = arena_new();
 	Text printed = { .arena = own };
@@ -24,7 +24,7 @@ const Module *kept_module(KeptModules *k, const KernelSet *ks, const CodegenOpti
 		found = oldest;
 		arena_free(found->arena);
 		*found = (KeptModule){ .text = text };
-		if (!codegen_compile(keep, ks, k->target, o, &found->module, err)) {
+		if (!codegen_compile(keep, ks, k->target, k->options, &found->module, err)) {
 			arena_free(keep);
 			return NULL;
 		}

@@ -17,13 +17,14 @@ typedef struct KeptModule {
 
 typedef struct KeptModules {
 	const Target *target;
+	const CodegenOptions *options;
 	size_t n;
 	KeptModule *at; /* n of them, zeroed at first */
 	uint64_t asked, compiled; /* how often */
 } KeptModules;
 
 /* The set's Module, compiled now or before; valid until n others were asked for. NULL: it has no code, err says why. */
-const Module *kept_module(KeptModules *k, const KernelSet *ks, const CodegenOptions *o, Err *err);
+const Module *kept_module(KeptModules *k, const KernelSet *ks, Err *err);
 void kept_modules_free(KeptModules *k);
 
 #endif

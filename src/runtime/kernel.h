@@ -39,7 +39,7 @@ typedef struct DlcLaunch {
 } DlcLaunch;
 
 /*
- * One kernel of a module: where its code starts, and what a call needs. On a device several may make up one Fn: then
+ * One kernel of a module: where its code starts, and what a call needs. Several may make up one Fn, as on devices: then
  * `rest` more follow the first, which has the Fn's name. All get the same call and run one after the other.
  */
 typedef struct DlcEntry {

@@ -8,6 +8,7 @@
 #include "ir/text/ir_text.h"
 #include "ir/verify/verify.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define FILL(buf) "\tfor i" buf " in 0..8 {\n\t\t" buf "[i" buf "] = 1.0\n\t}\n"
@@ -25,6 +26,7 @@ static const struct {
 	{ HEAD FILL("w") FILL("y") "}\n", 2, 0 }, /* thread 0 runs both without a barrier */
 	{ HEAD SHARED("w") SHARED("y") "}\n", 2, 2 },
 	{ HEAD FILL("w") FILL("v") SHARED("y") "}\n", 3, 2 },
+	{ HEAD "\tw[0] = 1.0\n\tw[1] = 2.0\n" SHARED("y") "\tv[0] = 1.0\n}\n", 2, 3 }, /* a store is no kernel */
 	{ HEAD FILL("w") "\tbarrier grid\n" FILL("y") "}\n", 2, 0 },
 	{ HEAD FILL("w") "\tlet c: f32 = w[0]\n" FILL("y") "}\n", 0, 0 },
 	{ HEAD "\talloc t: f32[8]\n" FILL("t") FILL("y") "}\n", 0, 0 },
@@ -106,8 +108,12 @@ START_TEST(streamed_outputs)
 	size_t n;
 	const KernelSet **x = nests(a, arena_printf(a, "%s%s%s}\n", head, FILL("w"), FILL("y")), 1, &n);
 	ck_assert_ptr_nonnull(strstr(ir_set_str(a, x[1]), "streamed"));
-	x = nests(a, arena_printf(a, "%s%s\tw[0] = y[1]\n}\n", head, FILL("y")), 1, &n);
+	x = nests(a, arena_printf(a, "%s%s\tfor i in 0..8 {\n\t\tw[i] = y[i]\n\t}\n}\n", head, FILL("y")), 1, &n);
 	ck_assert_ptr_null(strstr(ir_set_str(a, x[0]), "streamed"));
+	/* Of the nest's own loads its code decides, as that of the whole Fn: sums are kept in registers. */
+	x = nests(a, arena_printf(a, "%s%s\tfor i in 0..8 {\n\t\ty[i] = 0.0\n\t\tfor j in 0..8 {\n\t\t\tsum y[i] <- w[j]\n"
+		"\t\t}\n\t}\n}\n", head, FILL("w")), 1, &n);
+	ck_assert_ptr_nonnull(strstr(ir_set_str(a, x[1]), "streamed"));
 	arena_free(a);
 }
 END_TEST
@@ -127,7 +133,7 @@ START_TEST(one_image_of_all)
 		ck_assert_msg(codegen_compile(a, set[k], &host, NULL, &one[k], &err), "%s", err.text);
 		nest[k] = &one[k];
 	}
-	codegen_join_nests(a, &host, nest, n, &all);
+	ck_assert_msg(codegen_join_nests(a, &host, nest, n, &all, &err), "%s", err.text);
 	ck_assert_uint_eq(all.image.nentry, 3);
 	int64_t bytes = 0;
 	for (uint32_t k = 0; k < 3; k++) {
@@ -145,6 +151,45 @@ START_TEST(one_image_of_all)
 }
 END_TEST
 
+/* Its figures are those of the whole Fn, and what weighs too much as a whole weighs too much in nests. */
+START_TEST(joined_as_the_whole)
+{
+	static const char loops[] = "fn k(x: in f32[64,4], w: work f32[64], y: out f32[64]) {\n"
+		"\tfor i in 0..64 {\n\t\tw[i] = x[i, 0] * 2.0\n\t}\n"
+		"\tfor k in 0..64 {\n\t\ty[k] = 0.0\n\t\tfor j in 0..4 {\n\t\t\tsum y[k] <- x[k, j] * w[k]\n\t\t}\n\t}\n}\n";
+	Arena *a = arena_new();
+	Target host;
+	Err err = { 0 };
+	size_t n;
+	target_host(&host, 1);
+	CodegenOptions o = { .resources = true };
+	const KernelSet **set = nests(a, loops, 1, &n);
+	ck_assert_uint_eq(n, 2);
+	Module whole, one[2], all;
+	ck_assert(codegen_compile(a, parse(a, loops), &host, &o, &whole, &err));
+	for (int k = 0; k < 2; k++)
+		ck_assert(codegen_compile(a, set[k], &host, &o, &one[k], &err));
+	const Module *nest[] = { &one[0], &one[1] };
+	ck_assert(codegen_join_nests(a, &host, nest, n, &all, &err));
+	const KernelReport *r = &all.report[0], *w = &whole.report[0];
+	ck_assert_str_eq(r->name, w->name);
+	ck_assert_int_eq(r->depth, w->depth);
+	ck_assert_int_eq(one[0].report[0].depth + 1, w->depth);
+	ck_assert_int_eq(all.weight, one[0].weight + one[1].weight);
+	/* The whole also has pairs of one nest's registers and the other's blocks. */
+	ck_assert_int_le(llabs(all.weight - whole.weight) * 4, whole.weight);
+	/* A spill in the shallower nest counts by how often its loop turns beside the deeper one. */
+	one[0].report[0].inner_spills = 32;
+	one[1].report[0].inner_spills = 3;
+	ck_assert(codegen_join_nests(a, &host, nest, n, &all, &err));
+	ck_assert_double_eq_tol(all.report[0].inner_spills, 4, 1e-9);
+	one[0].weight = one[1].weight = 200000;
+	ck_assert(!codegen_join_nests(a, &host, nest, n, &all, &err));
+	ck_assert(err.code == ERR_UNSUPPORTED && strcmp(err.place, "k") == 0);
+	arena_free(a);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tc = tcase_create("nests");
@@ -153,5 +198,6 @@ int main(void)
 	tcase_add_test(tc, equal_nests_have_one_text);
 	tcase_add_test(tc, streamed_outputs);
 	tcase_add_test(tc, one_image_of_all);
+	tcase_add_test(tc, joined_as_the_whole);
 	return run_suite("nests", tc);
 }

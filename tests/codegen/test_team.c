@@ -81,9 +81,9 @@ static void run_team(const Mapped *code, const Module *m, const KernelSet *ks, c
 	}
 }
 
-/* In nests, where the run Fn can be cut: how many. */
+/* In nests of the set with this text, where its run Fn can be cut: how many kernels ran for 1 and for 3 threads. */
 static size_t compare_nests(
-	const char *name, const KernelSet *ks, Arena *a, const Tensors *in, const Tensors *want, double tolerance)
+	const char *name, const char *text, Arena *a, const Tensors *in, const Tensors *want, double tolerance)
 {
 	Target host;
 	Module m;
@@ -91,8 +91,10 @@ static size_t compare_nests(
 	Tensors got;
 	Err err = { 0 };
 	CodegenOptions o = { .exact = tolerance == 0 };
-	size_t n = 0;
+	size_t n = 0, all = 0;
 	for (int threads = 1; threads <= 3; threads += 2) {
+		KernelSet *ks = ir_parse_set(ir_new(a), name, text, strlen(text), &err);
+		ck_assert_msg(ks != NULL, "%s: %s", name, err.text);
 		target_host(&host, threads);
 		const KernelSet **set = codegen_nests(a, ks, &host, &n);
 		if (set == NULL)
@@ -103,7 +105,8 @@ static size_t compare_nests(
 			ck_assert_msg(codegen_compile(a, set[k], &host, &o, one, &err), "%s: %s: %s", name, err.place, err.text);
 			nest[k] = one;
 		}
-		codegen_join_nests(a, &host, nest, n, &m);
+		ck_assert_msg(codegen_join_nests(a, &host, nest, n, &m, &err), "%s: %s", name, err.text);
+		all += n;
 		ck_assert_msg(codegen_map(&m, &code, &err), "%s", err.text);
 		tensors_copy(&got, a, in);
 		run_team(code, &m, ks, &got, threads);
@@ -111,10 +114,11 @@ static size_t compare_nests(
 		ck_assert_msg(wrong == NULL, "%s, %zu nests, %d threads: %s", name, n, threads, wrong);
 		codegen_unmap(code);
 	}
-	return n;
+	return all;
 }
 
-static void compare(const char *name, KernelSet *ks, Arena *a, Rng *rng, double tolerance)
+/* How many kernels ran as nests. */
+static size_t compare(const char *name, KernelSet *ks, Arena *a, Rng *rng, double tolerance)
 {
 	Tensors in, want, got;
 	Target host;
@@ -132,7 +136,7 @@ static void compare(const char *name, KernelSet *ks, Arena *a, Rng *rng, double 
 	if (!codegen_compile(a, ks, &host, &o, &m, &err)) {
 		ck_assert_msg(err.code == ERR_UNSUPPORTED, "%s: %s: %s", name, err.place, err.text);
 		printf("%s: %s: %s\n", name, err.place, err.text);
-		return;
+		return 0;
 	}
 	ck_assert_msg(codegen_map(&m, &code, &err), "%s", err.text);
 	for (int threads = 1; threads <= 4; threads++) {
@@ -144,8 +148,7 @@ static void compare(const char *name, KernelSet *ks, Arena *a, Rng *rng, double 
 		ck_assert_msg(wrong == NULL, "%s, %d threads: %s", name, threads, wrong);
 	}
 	codegen_unmap(code);
-	if (!ir_set_has_kind(ks, FN_PREPARE))
-		compare_nests(name, ks, a, &in, &want, tolerance);
+	return ir_set_has_kind(ks, FN_PREPARE) ? 0 : compare_nests(name, text_str(&text), a, &in, &want, tolerance);
 }
 
 START_TEST(random_teams)
@@ -260,11 +263,43 @@ START_TEST(streamed_outputs)
 }
 END_TEST
 
+#define WORK "fn k(x: in f32[96], w: work f32[96], v: work f32[96], y: out f32[96]) {\n"
+#define EACH(i, how, store) "	for " i " in 0..96" how " {\n		" store "\n	}\n"
+
+/* A nest reads what threads wrote in one before it, at other places. How many kernels for one thread and for three. */
+static const struct {
+	const char *text;
+	size_t kernels;
+} handed_on[] = {
+	{ WORK EACH("i", " parallel", "w[i] = x[95 - i] * 2.0") EACH("k", " parallel", "y[k] = w[95 - k] + x[k]") "}\n",
+		2 + 2 },
+	{ WORK EACH("i", " parallel", "w[i] = x[i] * 3.0") EACH("j", "", "v[j] = w[95 - j] + 1.0")
+		EACH("k", " parallel", "y[k] = v[95 - k] * w[k]") "}\n", 3 + 3 },
+	{ WORK EACH("i", "", "w[i] = x[i] * 3.0") EACH("j", "", "v[j] = w[95 - j] + 1.0")
+		EACH("k", " parallel", "y[k] = v[95 - k] * w[k]") "}\n", 3 + 2 },
+	{ WORK EACH("i", " parallel", "w[i] = x[i]") "	w[5] = 4.0\n" EACH("j", " parallel", "v[j] = w[95 - j]")
+		EACH("k", "", "y[k] = v[95 - k]") "}\n", 3 + 4 },
+};
+
+START_TEST(nests_hand_on)
+{
+	Arena *a = arena_new();
+	Rng rng = rng_seed(0x4e57u + (uint64_t)_i);
+	Err err = { 0 };
+	const char *text = handed_on[_i].text;
+	KernelSet *ks = ir_parse_set(ir_new(a), "handed on", text, strlen(text), &err);
+	ck_assert_msg(ks != NULL && ir_verify_set(ks, &err), "%s: %s", err.place, err.text);
+	ck_assert_uint_eq(compare(arena_printf(a, "handed on %d", _i), ks, a, &rng, 0), handed_on[_i].kernels);
+	arena_free(a);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tc = tcase_create("team");
 	tcase_add_loop_test(tc, random_teams, 0, 5);
 	tcase_add_loop_test(tc, hard_texts, 0, LEN(hard));
 	tcase_add_loop_test(tc, streamed_outputs, 0, LEN(streamed));
+	tcase_add_loop_test(tc, nests_hand_on, 0, LEN(handed_on));
 	return run_code_suite("codegen-team", tc);
 }

@@ -9,6 +9,7 @@
 #include "ir/text/ir_text.h"
 #include "ir/verify/verify.h"
 #include "measure/builder_child.h"
+#include "measure/kept_modules.h"
 #include "worker/frame.h"
 
 #include <stdio.h>
@@ -223,6 +224,28 @@ START_TEST(a_candidate_of_several_nests)
 }
 END_TEST
 
+/* Equal texts are compiled once, until others have taken the place. */
+START_TEST(modules_are_kept)
+{
+	static const int asked[] = { 1, 2, 1, 1, 2, 3, 1, 2, 2 }, compiled[] = { 1, 2, 2, 2, 2, 3, 4, 5, 5 };
+	static const CodegenOptions plain = { 0 };
+	Arena *a = arena_new();
+	Target host;
+	Err err = { 0 };
+	KeptModule place[2] = { 0 };
+	target_host(&host, 1);
+	KeptModules kept = { .target = &host, .options = &plain, .n = 2, .at = place };
+	for (int k = 0; k < LEN(asked); k++) {
+		Candidate c = { 0, asked[k] };
+		const Module *m = kept_module(&kept, parse(a, text_of(a, c)), &err);
+		ck_assert_msg(m != NULL && m->image.nentry == 1, "%s", err.text);
+		ck_assert_msg(kept.compiled == (uint64_t)compiled[k], "%d: %llu", k, (unsigned long long)kept.compiled);
+	}
+	kept_modules_free(&kept);
+	arena_free(a);
+}
+END_TEST
+
 /* Nothing to run is no fault: the answer has the images that there are. */
 START_TEST(sets_without_run_fns)
 {
@@ -270,6 +293,7 @@ int main(void)
 	tcase_add_test(tc, candidates_before_do_not_matter);
 	tcase_add_test(tc, run_fns_are_the_code_of_a_bundle);
 	tcase_add_test(tc, a_candidate_of_several_nests);
+	tcase_add_test(tc, modules_are_kept);
 	tcase_add_test(tc, sets_without_run_fns);
 	tcase_add_test(tc, prepare_fns_of_a_device_are_code_of_the_host);
 	return run_suite("builder", tc);

@@ -11,8 +11,6 @@
 #include "ir/build.h"
 #include "ir/query.h"
 
-#define MOST INT64_C(300000)
-
 /* Of one register; a node that is not here: 1. */
 static const uint16_t weights[IR_NODE_COUNT] = {
 	[IR_POW] = 2400,
@@ -87,15 +85,13 @@ static bool weigh_stmt(Stmt *s, void *arg)
 
 static bool weigh_set(Lower *l)
 {
-	int64_t weight = 0;
 	for (size_t k = 0; k < l->ks->n; k++) {
 		Weigh w = { .l = l };
 		l->fn = l->ks->fn[k];
 		ir_each_stmt(l->fn->body, weigh_stmt, &w);
-		weight += w.sum + w.registers * w.blocks / CROSSINGS;
-		if (weight > MOST)
-			return lower_refuse(l, NULL, "the code weighs %lld, more than %lld: use a schedule that copies less",
-				(long long)weight, (long long)MOST);
+		l->weight += w.sum + w.registers * w.blocks / CROSSINGS;
+		if (!codegen_weighs_little(l->weight, l->fn->name, l->err))
+			return false;
 	}
 	return true;
 }
