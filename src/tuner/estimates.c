@@ -6,7 +6,7 @@
 enum {
 	BATCH = 64,  /* candidates estimated together, at most: each is a scheduled set, which takes memory */
 	DRAFTS = 512, /* drafts that share beginnings, at most: their traces take some KiB each */
-	NONE = -1
+	NO_SCHEDULE = -1
 };
 
 const char *estimates_trace(Space *space, const Config *c, Arena *a, Trace **t)
@@ -66,9 +66,9 @@ static void take_draft(void *arg, int i, Arena *a, const KernelSet *ks)
 }
 
 /*
- * The number of a config's schedule among the known ones; NONE: the template refuses it. Its trace is made once, which
- * takes a tenth of an estimate, and a search asks for a config again whenever the cost model has learned. A schedule
- * that is new becomes a job.
+ * The number of a config's schedule among the known ones; NO_SCHEDULE: the template refuses it. Its trace is made once:
+ * that takes a tenth of an estimate, and a search asks for a config again whenever the cost model has learned. A
+ * schedule that is new becomes a job.
  */
 static int64_t schedule_of(Estimates *e, const Config *c, Arena *a, DraftJob *fresh, int *n)
 {
@@ -84,7 +84,7 @@ static int64_t schedule_of(Estimates *e, const Config *c, Arena *a, DraftJob *fr
 		vec_push(e->arena, &e->kept, NULL);
 		fresh[(*n)++] = (DraftJob){ t, text };
 	}
-	return known->num = o != NULL ? o - e->of.at.at : NONE;
+	return known->num = o != NULL ? o - e->of.at.at : NO_SCHEDULE;
 }
 
 static void estimate_some(Estimates *e, const Config *c, int n, double *ns, uint64_t *same)
@@ -106,7 +106,7 @@ static void estimate_some(Estimates *e, const Config *c, int n, double *ns, uint
 	}
 	estimate_waiting(&b);
 	for (int i = 0; i < n; i++) {
-		const Outcome *o = at[i] != NONE ? &e->of.at.at[at[i]] : NULL;
+		const Outcome *o = at[i] != NO_SCHEDULE ? &e->of.at.at[at[i]] : NULL;
 		ns[i] = o != NULL ? o->ns : -1;
 		same[i] = o != NULL ? map_hash_bytes(o->trace, strlen(o->trace)) : 0;
 	}

@@ -22,7 +22,7 @@ typedef struct Estimates {
 	void *arg;
 	/* The rest begins as zeros. */
 	OutcomeSet of;       /* by trace; ns: -1 for what has no schedule */
-	Map configs;         /* to numbers of `of` */
+	Map configs;         /* the picks of each, to its number in `of` */
 	VEC(float *) kept;   /* of each of them; NULL: it has no schedule, or the model keeps nothing */
 	int revision;        /* of the cost model that the times are of */
 } Estimates;

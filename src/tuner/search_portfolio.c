@@ -3,8 +3,9 @@
  * surrogate that learns from the trials of this search, and steps, which move one knob of the best. The default first;
  * then the best estimates that differ; then a draw decides whose proposal is next: each source has the odds of its
  * proposals that came within TUNE_CLOSE_CALL of the best (Thompson's draw from a Beta distribution). All propose from
- * one pool of estimated schedules, which begins with a sample of the space and what is near the best estimates of it,
- * and grows by the neighbours of the best. So schedules that are the same are one.
+ * one pool of estimated schedules, which begins with a part of a sample of the space. The rest of it and what is near
+ * the best estimates come with the trials, and so do the neighbours of the best. So schedules that are the same are
+ * one.
  *
  * It is done when some rounds of trials brought nothing, the surrogate expects nothing of the pool, and nothing of
  * further samples of the space. Left out, since bench/search shows that they gain nothing here: crossings of the
@@ -42,7 +43,7 @@ struct Portfolio {
 	Numbers known; /* points to propose from */
 	Numbers hints;
 	size_t hint_head;
-	int widened; /* rounds */
+	int rounds; /* of what is known: see widen */
 	bool begun, over;
 	const char *source;                 /* why the last config was given; NULL: it is the default, or was drawn */
 	int64_t grown;                      /* the best point whose neighbours are known */
@@ -57,7 +58,7 @@ struct Portfolio {
 
 /* ---- the pool grows ---- */
 
-/* All configs of a small space, else so many. */
+/* All configs of a small space, else `most`. */
 static void sample(Portfolio *s, int most)
 {
 	double size = space_size(s->pool.space);
@@ -74,36 +75,35 @@ static void sample(Portfolio *s, int most)
 	arena_free(scratch);
 }
 
-/* Of the first sample, which comes in as many parts as there are rounds after it. */
-static int first_part(const Portfolio *s)
+/* Whether there are rounds to come. A space that is sampled whole has none. */
+static bool may_widen(const Portfolio *s)
 {
-	return (s->effort->sample + TUNE_BEAM_ROUNDS) / (TUNE_BEAM_ROUNDS + 1);
+	return s->rounds <= TUNE_BEAM_ROUNDS && space_size(s->pool.space) > s->effort->sample;
 }
 
 /*
- * A round whenever TUNE_LEARN more were asked: the neighbours of the best estimates, and another part of the sample.
- * Thus a Task that gets few trials costs few estimates; a network has up to a hundred such Tasks.
+ * A round adds a part of the sample and, but for the first, the neighbours of the best estimates. Rounds come with the
+ * trials: a Task that gets few of them costs few estimates, and a network has up to a hundred such Tasks.
  */
 static void widen(Portfolio *s)
 {
 	uint32_t top[TUNE_BEAM];
+	pool_refresh(&s->pool, s->known.at, s->known.n);
+	pool_sort(&s->pool, &s->known);
 	size_t n = s->known.n < TUNE_BEAM ? s->known.n : TUNE_BEAM;
-	bool whole = space_size(s->pool.space) <= s->effort->sample;
-	if (whole || s->widened == TUNE_BEAM_ROUNDS || s->pool.asked.n <= TUNE_LEARN * (size_t)s->widened)
-		return;
-	s->widened++;
 	memcpy(top, s->known.at, n * sizeof *top);
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n && s->rounds > 0; i++)
 		pool_add_neighbours(&s->pool, top[i], &s->known);
-	sample(s, first_part(s));
+	sample(s, (s->effort->sample + TUNE_BEAM_ROUNDS) / (TUNE_BEAM_ROUNDS + 1));
+	s->rounds++;
 }
 
 static void grow(Portfolio *s)
 {
-	if (s->known.n == 0) {
-		sample(s, first_part(s));
+	if (s->rounds == 0) {
+		widen(s);
 		vec_push(s->pool.arena, &s->known, pool_add(&s->pool, &s->pool.space->first));
-	} else {
+	} else if (may_widen(s) && s->pool.asked.n > TUNE_ROUND * (size_t)(s->rounds - 1)) {
 		widen(s);
 	}
 	if (s->pool.best != POOL_NONE && s->grown != s->pool.best) {
@@ -240,10 +240,14 @@ static bool is_over(Portfolio *s)
 	if (s->fruitless < s->effort->picks * (1 + s->effort->restarts))
 		return false;
 	while (!expect_most(s, &i, &gain) || gain < TUNE_NO_GAIN) {
-		if (s->resampled > s->effort->restarts)
+		if (may_widen(s)) {
+			widen(s);
+		} else if (s->resampled > s->effort->restarts) {
 			return true;
-		s->resampled++;
-		sample(s, s->effort->sample);
+		} else {
+			s->resampled++;
+			sample(s, s->effort->sample);
+		}
 		pool_sort(&s->pool, &s->known);
 	}
 	return false;

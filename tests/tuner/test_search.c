@@ -428,6 +428,23 @@ START_TEST(a_portfolio_looks_further_later)
 }
 END_TEST
 
+/* It does not end before it has looked that far, however little the first rounds bring. */
+START_TEST(a_portfolio_looks_everywhere_before_its_end)
+{
+	Arena *a = arena_new();
+	Land *l = land_new(a, 10, 16, 9);
+	l->est = EST_CONSTANT;
+	for (int k = 0; k < 10; k++)
+		for (int o = 0; o < 16; o++)
+			l->factor[k][o] = 1; /* nothing to find */
+	Found f = hunt(a, l, &search_portfolio, "quick", 1, 0, 1000);
+	int sample = effort_find("quick")->sample;
+	ck_assert(f.ended);
+	ck_assert_msg(l->estimates > 2 * sample + 3 * 8 * 10, "%lld estimates", (long long)l->estimates);
+	arena_free(a);
+}
+END_TEST
+
 enum { TIME = 700 /* estimates */, ROUND = 512 /* that are made together at most */ };
 
 static bool is_spent(void *arg)
@@ -470,6 +487,7 @@ int main(void)
 	tcase_add_loop_test(tc, a_hint_is_asked_next, 0, 2);
 	tcase_add_test(tc, estimates_are_counted);
 	tcase_add_test(tc, a_portfolio_looks_further_later);
+	tcase_add_test(tc, a_portfolio_looks_everywhere_before_its_end);
 	tcase_add_loop_test(tc, a_plan_ends_with_the_time, 0, 2);
 	return run_suite("search", tc);
 }
