@@ -160,7 +160,7 @@ END_TEST
 
 typedef struct Seen {
 	DlcSession *session;
-	int64_t trials, stop_after; /* 0: never */
+	int64_t trials, told, stop_after; /* told: of the last progress; stop_after: 0: never */
 	bool by_cancel;
 	int calls, events, measured, pages, stop_at; /* stop_at: measured events; 0: never */
 } Seen;
@@ -168,7 +168,8 @@ typedef struct Seen {
 static int on_progress(const DlcTuneProgress *p, void *arg)
 {
 	Seen *x = arg;
-	__atomic_add_fetch(&x->calls, 1, __ATOMIC_RELAXED);
+	x->calls++;
+	__atomic_store_n(&x->told, p->trials, __ATOMIC_RELAXED);
 	ck_assert(p->ntask > 0 && p->task[0].task.label != NULL);
 	if (x->stop_after == 0 || p->trials < x->stop_after)
 		return 0;
@@ -290,11 +291,11 @@ START_TEST(tuning_fills_a_database_that_can_be_asked)
 }
 END_TEST
 
-/* Once the run has told its progress. */
+/* Once the run has told of a trial. */
 static void *cancel_soon(void *arg)
 {
 	Seen *x = arg;
-	while (__atomic_load_n(&x->calls, __ATOMIC_RELAXED) == 0)
+	while (__atomic_load_n(&x->told, __ATOMIC_RELAXED) == 0)
 		usleep(1000);
 	dlc_session_cancel(x->session, 1);
 	return NULL;
