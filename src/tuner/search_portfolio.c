@@ -16,7 +16,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 typedef struct Portfolio Portfolio;
 
@@ -82,8 +81,8 @@ static bool may_widen(const Portfolio *s)
 }
 
 /*
- * A round adds a part of the sample and, but for the first, the neighbours of the best estimates. Rounds come with the
- * trials: a Task that gets few of them costs few estimates, and a network has up to a hundred such Tasks.
+ * A round adds a part of the sample, and the neighbours of the best estimates that are known before it. Rounds come
+ * with the trials: a Task that gets few of them costs few estimates, and a network has up to a hundred such Tasks.
  */
 static void widen(Portfolio *s)
 {
@@ -91,8 +90,9 @@ static void widen(Portfolio *s)
 	pool_refresh(&s->pool, s->known.at, s->known.n);
 	pool_sort(&s->pool, &s->known);
 	size_t n = s->known.n < TUNE_BEAM ? s->known.n : TUNE_BEAM;
-	memcpy(top, s->known.at, n * sizeof *top);
-	for (size_t i = 0; i < n && s->rounds > 0; i++)
+	for (size_t i = 0; i < n; i++)
+		top[i] = s->known.at[i];
+	for (size_t i = 0; i < n; i++)
 		pool_add_neighbours(&s->pool, top[i], &s->known);
 	sample(s, (s->effort->sample + TUNE_BEAM_ROUNDS) / (TUNE_BEAM_ROUNDS + 1));
 	s->rounds++;
