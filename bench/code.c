@@ -8,8 +8,8 @@
  * a hash of the image and its entries, for this machine; or why the schedule is refused. Prints the count, and
  * the median times of replaying and compiling one, to stderr.
  */
-#include "base/file.h"
-#include "base/json.h"
+#include "log.h"
+
 #include "codegen/codegen.h"
 #include "op/task.h"
 #include "runtime/timing.h"
@@ -19,56 +19,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct Line {
-	const Json *json;
-	const char *kind, *id;
-} Line;
-
-typedef struct Log {
-	Arena *arena;
-	VEC(Line) line;
-} Log;
-
 static int die(const Err *e)
 {
 	fprintf(stderr, "bench_code: %s: %s\n", e->place, e->text);
 	exit(1);
 }
 
-static int by_id(const void *a, const void *b)
-{
-	return strcmp(((const Line *)a)->id, ((const Line *)b)->id);
-}
-
-static void read_log(Log *g, Bytes file)
-{
-	Err err = { 0 };
-	for (size_t at = 0, end; at < file.n; at = end + 1) {
-		const char *text = (const char *)file.at + at, *stop = memchr(text, '\n', file.n - at);
-		end = stop != NULL ? at + (size_t)(stop - text) : file.n;
-		Line l = { .json = json_parse(g->arena, "log", text, end - at, &err) };
-		if (l.json == NULL || !json_str(l.json, "kind", &l.kind, &err) || !json_str(l.json, "id", &l.id, &err))
-			die(&err);
-		vec_push(g->arena, &g->line, l);
-	}
-	qsort(g->line.at, g->line.n, sizeof *g->line.at, by_id);
-}
-
-static const Json *find(const Log *g, const char *id)
-{
-	const Line key = { .id = id };
-	const Line *l = bsearch(&key, g->line.at, g->line.n, sizeof key, by_id);
-	return l != NULL ? l->json : NULL;
-}
-
 /* The hash of what codegen makes of a run's trace; false: err says why nothing. */
 static bool code_of(Arena *a, const Log *g, const Json *run, char hex[HASH_HEX], double ns[2], Err *err)
 {
 	const char *workload, *target, *trace, *dag;
+	const Json *task_of, *target_of;
 	int64_t threads = 1;
 	if (!json_str(run, "workload", &workload, err) || !json_str(run, "target", &target, err) ||
-		!json_str(run, "trace", &trace, err) || !json_str(find(g, workload), "dag", &dag, err) ||
-		!json_int(find(g, target), "threads", 1, TEAM_MAX, &threads, err))
+		!json_str(run, "trace", &trace, err) || (task_of = log_find(g, workload, err)) == NULL ||
+		(target_of = log_find(g, target, err)) == NULL || !json_str(task_of, "dag", &dag, err) ||
+		!json_int(target_of, "threads", 1, TEAM_MAX, &threads, err))
 		return false;
 	Target host;
 	target_host(&host, (int)threads);
@@ -104,21 +70,17 @@ static int by_number(const void *a, const void *b)
 int main(int argc, char **argv)
 {
 	Err err = { 0 };
-	Log g = { .arena = arena_new() };
-	Bytes file;
+	Log g;
 	if (argc < 2) {
 		fprintf(stderr, "usage: bench_code EXPORT.jsonl [MOST]\n");
 		return 2;
 	}
-	if (!file_read(g.arena, argv[1], (size_t)1 << 30, &file, &err))
+	if (!log_read(&g, arena_new(), argv[1], &err))
 		die(&err);
-	read_log(&g, file);
 	size_t most = argc > 2 ? (size_t)atol(argv[2]) : g.line.n, n = 0, refused = 0;
 	double *took[2] = { arena_array(g.arena, double, g.line.n), arena_array(g.arena, double, g.line.n) };
 	for (size_t i = 0; i < g.line.n && n + refused < most; i++) {
-		const char *status;
-		if (strcmp(g.line.at[i].kind, "run") != 0 || !json_str(g.line.at[i].json, "status", &status, &err) ||
-			strcmp(status, "ok") != 0)
+		if (!log_ran(&g.line.at[i]))
 			continue;
 		Arena *a = arena_new();
 		char hex[HASH_HEX];

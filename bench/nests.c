@@ -4,13 +4,13 @@
  *
  *     bench_nests EXPORT.jsonl [THREADS] [MOST]     (from `dlc db export`)
  *
- * A line for each schedule that ran correctly and has several nests, in the order of the log: the id, the milliseconds
+ * A line for each schedule that ran correctly and has several nests, sorted by id: the id, the milliseconds
  * of both compilations, which nests were kept (1) or compiled (0), the microseconds of both codes and their ratio. The
  * sums go to stderr. Built by `ninja -C build tests/measure/bench_nests`. Times of code are the fastest quarter of
  * calls, with warm caches and zeros in all buffers.
  */
-#include "base/file.h"
-#include "base/json.h"
+#include "log.h"
+
 #include "codegen/nests.h"
 #include "ir/text/ir_text.h"
 #include "measure/kept_modules.h"
@@ -27,16 +27,6 @@
 
 enum { CALLS = 31, BUFS = 64, NESTS = 64 };
 
-typedef struct Line {
-	const Json *json;
-	const char *kind, *id;
-} Line;
-
-typedef struct Log {
-	Arena *arena;
-	VEC(Line) line;
-} Log;
-
 static const CodegenOptions options = { .unchecked = true, .resources = true };
 
 static int die(const Err *e)
@@ -45,32 +35,12 @@ static int die(const Err *e)
 	exit(1);
 }
 
-static void read_log(Log *g, Bytes file)
-{
-	Err err = { 0 };
-	for (size_t at = 0, end; at < file.n; at = end + 1) {
-		const char *text = (const char *)file.at + at, *stop = memchr(text, '\n', file.n - at);
-		end = stop != NULL ? at + (size_t)(stop - text) : file.n;
-		Line l = { .json = json_parse(g->arena, "log", text, end - at, &err) };
-		if (l.json == NULL || !json_str(l.json, "kind", &l.kind, &err) || !json_str(l.json, "id", &l.id, &err))
-			die(&err);
-		vec_push(g->arena, &g->line, l);
-	}
-}
-
-static const Json *find(const Log *g, const char *id)
-{
-	for (size_t k = 0; k < g->line.n; k++)
-		if (strcmp(g->line.at[k].id, id) == 0)
-			return g->line.at[k].json;
-	return NULL;
-}
-
 static const KernelSet *run_set(Arena *a, const Log *g, const Json *run, const Target *host, Err *err)
 {
 	const char *workload, *trace, *dag;
+	const Json *task_of;
 	if (!json_str(run, "workload", &workload, err) || !json_str(run, "trace", &trace, err) ||
-		!json_str(find(g, workload), "dag", &dag, err))
+		(task_of = log_find(g, workload, err)) == NULL || !json_str(task_of, "dag", &dag, err))
 		return NULL;
 	Task *task = task_parse(a, dag, strlen(dag), err);
 	Trace *t = task != NULL ? trace_parse(a, "trace", trace, strlen(trace), err) : NULL;
@@ -190,19 +160,11 @@ static void compile_both(Arena *a, const Log *g, const Json *run, KeptModules *k
 	out->ms[1] = (double)(timing_thread_ns() - from) / 1e6;
 }
 
-static bool ran(const Json *line, const char *kind)
-{
-	const char *status;
-	Err err = { 0 };
-	return strcmp(kind, "run") == 0 && json_str(line, "status", &status, &err) && strcmp(status, "ok") == 0;
-}
-
 int main(int argc, char **argv)
 {
 	static KeptModule place[METHOD_NESTS_KEPT];
 	Err err = { 0 };
-	Log g = { .arena = arena_new() };
-	Bytes file;
+	Log g;
 	Target host;
 	if (argc < 2) {
 		fprintf(stderr, "usage: bench_nests EXPORT.jsonl [THREADS] [MOST]\n");
@@ -211,15 +173,14 @@ int main(int argc, char **argv)
 	target_host(&host, argc > 2 ? atoi(argv[2]) : 1);
 	Team *team = team_open(host.threads);
 	KeptModules kept = { .target = &host, .options = &options, .n = METHOD_NESTS_KEPT, .at = place };
-	if (!file_read(g.arena, argv[1], (size_t)1 << 30, &file, &err))
+	if (!log_read(&g, arena_new(), argv[1], &err))
 		die(&err);
-	read_log(&g, file);
 	size_t most = argc > 3 ? (size_t)atol(argv[3]) : g.line.n, n = 0, several = 0;
 	double all[2] = { 0 }, cut[2] = { 0 }, us[2], *ratio = arena_array(g.arena, double, g.line.n + 1);
 	for (size_t i = 0; i < g.line.n && n < most; i++) {
 		Both b;
 		Arena *a = arena_new();
-		if (ran(g.line.at[i].json, g.line.at[i].kind)) {
+		if (log_ran(&g.line.at[i])) {
 			compile_both(a, &g, g.line.at[i].json, &kept, &b);
 			n++;
 			for (int k = 0; k < 2; k++) {
@@ -237,10 +198,14 @@ int main(int argc, char **argv)
 	}
 	team_close(team);
 	qsort(ratio, several, sizeof *ratio, by_number);
-	fprintf(stderr, "%zu schedules, %.2f ms to compile one whole, %.2f in nests\n", n, all[0] / (double)n,
-		all[1] / (double)n);
-	fprintf(stderr, "%zu of several nests, %.2f ms whole, %.2f in nests; times in nests over times of the whole: "
-		"10 %% %.3f, median %.3f, 90 %% %.3f\n", several, cut[0] / (double)several, cut[1] / (double)several,
-		ratio[several / 10], ratio[several / 2], ratio[several * 9 / 10]);
+	if (n > 0)
+		fprintf(stderr, "%zu schedules, %.2f ms to compile one whole, %.2f in nests\n", n, all[0] / (double)n,
+			all[1] / (double)n);
+	if (several == 0)
+		fprintf(stderr, "none has several nests\n");
+	else
+		fprintf(stderr, "%zu of several nests, %.2f ms whole, %.2f in nests; times in nests over times of the whole: "
+			"10 %% %.3f, median %.3f, 90 %% %.3f\n", several, cut[0] / (double)several, cut[1] / (double)several,
+			ratio[several / 10], ratio[several / 2], ratio[several * 9 / 10]);
 	return n == 0;
 }
