@@ -231,7 +231,7 @@ static bool check_places(Db *db, Err *err)
 		return sql_fail(db, SQLITE_READONLY, err);
 	for (int i = 0; i < 2; i++) {
 		const char *file = arena_printf(db->arena, "%s%s", path, beside[i]);
-		if (access(file, F_OK) == 0 && access(file, W_OK) != 0)
+		if (access(file, W_OK) != 0 && errno != ENOENT) /* asked once: its last writer may remove it now */
 			return fail(err, ERR_DEVICE, file,
 				"cannot be written, though its database can: a reader has left it; when no "
 				"program uses the database, remove it (a -wal only if it is empty)");

@@ -378,7 +378,10 @@ START_TEST(damage_is_found_and_never_crashes)
 }
 END_TEST
 
-/* Tuners that start together on a new file: each finds an empty file or the finished tables. */
+/*
+ * Tuners that start together on a new file: each finds an empty file or the finished tables.  Those that come later
+ * find the log of others, which the last one removes.
+ */
 START_TEST(many_may_make_one_database)
 {
 	for (int round = 0; round < 40; round++) {
@@ -393,9 +396,12 @@ START_TEST(many_may_make_one_database)
 			char byte;
 			close(start[1]);
 			ssize_t n = read(start[0], &byte, 1);
+			usleep(1000u * (unsigned)(i * round % 8));
 			Err err = { 0 };
 			Db *db = n == 0 ? db_open(path, DB_WRITE, &err) : NULL;
 			db_close(db);
+			if (db == NULL)
+				fprintf(stderr, "%s\n", err.text);
 			_exit(db != NULL ? 0 : 1);
 		}
 		close(start[0]);
