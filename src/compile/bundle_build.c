@@ -24,14 +24,15 @@ typedef struct Build {
 	KernelSet **set;
 	Variant *variant; /* the bundle's own target first, until the file is written; CompileOptions.also behind it */
 	int nvariant;
-	PreparedMemory prepared; /* constants of the plan */
+	Constants *constants; /* of prepare Fns, until the file is written, or of the caller */
 	int unprepared; /* the task whose prepare Fns failed by themselves; -1: none */
 	Err *err;
 } Build;
 
 /* The compiled prepare Fns of a Task, whose groups share them. */
 typedef struct PrepareCode {
-	const KernelSet *set; /* NULL: not yet compiled */
+	const KernelSet *set; /* NULL: not yet looked at */
+	bool made;
 	Module module;
 } PrepareCode;
 
@@ -41,23 +42,30 @@ static bool run_prepare(const PrepareJob *job, int n, void *arg, Err *err)
 	Arena *a = arena_new();
 	PrepareCode *code = arena_array(a, PrepareCode, b->part->ntask);
 	PrepareCall *call = arena_array(a, PrepareCall, n);
+	const PrepareJob **of = arena_array(a, const PrepareJob *, n); /* of each call */
 	PrepareWait wait = { .deadline_ms = b->o->prepare_ms, .stop = b->o->stop };
 	Target host;
 	target_host(&host, 1);
 	bool made = true;
-	int at = 0;
+	int at = 0, ncall = 0;
 	for (int k = 0; made && k < n; k++) {
 		PrepareCode *c = &code[job[k].task];
-		if (c->set == NULL) {
-			at = k;
+		if (c->set == NULL)
 			c->set = ir_set_of_kind(a, b->set[job[k].task], FN_PREPARE);
-			made = codegen_compile_cached(b->o->cache, a, c->set, &host, &c->module, err);
+		if (constants_find(b->constants, c->set, &job[k]))
+			continue;
+		if (!c->made) {
+			at = ncall;
+			made = c->made = codegen_compile_cached(b->o->cache, a, c->set, &host, &c->module, err);
 		}
-		call[k] = (PrepareCall){ c->set, &c->module, job[k].given, job[k].n, job[k].out, job[k].nout };
+		of[ncall] = &job[k];
+		call[ncall++] = (PrepareCall){ c->set, &c->module, job[k].given, job[k].n, job[k].out, job[k].nout };
 	}
-	bool ok = made && prepare_run(call, n, wait, &b->prepared, &at, err);
-	int task = job[at].task;
-	b->unprepared = ok || (made && err->code != ERR_INPUT) ? -1 : task;
+	bool ok = made && (ncall == 0 || prepare_run(call, ncall, wait, b->constants, &at, err));
+	for (int k = 0; ok && k < ncall; k++)
+		constants_add(b->constants, call[k].ks, of[k]);
+	int task = ok ? -1 : of[at]->task;
+	b->unprepared = made && !ok && err->code != ERR_INPUT ? -1 : task;
 	arena_free(a);
 	return ok || err_at(err, b->part->task[task]->label);
 }
@@ -140,6 +148,7 @@ static bool write_bundle(Compiled *c, const Build *b, const NetPlan *plan)
 	const Target *t = b->o->target;
 	char text[TARGET_TEXT], lock[HASH_HEX];
 	BundleOut *out = bundle_out_new(b->arena);
+	out->apart = b->o->constants != NULL && constants_path(b->o->constants) != NULL ? b->o->constants : NULL;
 	uint32_t *first = arena_array(b->arena, uint32_t, b->part->ntask + 1); /* entry of each task: one for each kernel */
 	bundle_info(out, "model", c->dag->name);
 	bundle_info(out, "target", target_text(t, text));
@@ -168,7 +177,11 @@ static bool write_bundle(Compiled *c, const Build *b, const NetPlan *plan)
 		.threads = (uint32_t)t->threads,
 		.arena_bytes = (uint64_t)plan->work_bytes,
 		.state_bytes = (uint64_t)plan->state_bytes };
+	if (out->full)
+		return fail(b->err, ERR_MEMORY, c->dag->name, "there is no memory for its constants");
 	c->bundle = bundle_finish(out, &facts, &c->bundle_bytes);
+	c->constant_bytes = (int64_t)out->const_bytes;
+	c->apart_bytes = out->apart != NULL ? constants_bytes(out->apart) : 0;
 	return true;
 }
 
@@ -365,9 +378,13 @@ Compiled *compile_model(Arena *a, Dag *dag, const CompileOptions *o, Err *err)
 	Build b = { .arena = a, .o = o, .part = c->partition, .err = err };
 	if (!build_tasks(&b, c))
 		return NULL;
+	Arena *own = arena_new();
+	b.constants = o->constants != NULL ? o->constants : constants_new(own, false);
 	NetPlan *plan = plan_all(&b, c, dag);
-	if (plan == NULL)
+	if (plan == NULL) {
+		arena_free(own);
 		return NULL;
+	}
 	for (int k = 0; k < c->partition->ntask; k++) {
 		c->hits[c->task[k].hit]++;
 		c->estimated_ms += c->task[k].estimated_ms * c->partition->task[k]->weight;
@@ -386,6 +403,6 @@ Compiled *compile_model(Arena *a, Dag *dag, const CompileOptions *o, Err *err)
 		ok = write_bundle(c, &b, plan);
 	}
 	arena_free(plan->arena);
-	prepare_free(&b.prepared);
+	arena_free(own);
 	return ok ? c : NULL;
 }

@@ -74,6 +74,12 @@ uint32_t bundle_slot(BundleOut *b, uint32_t kind, uint32_t index, uint64_t offse
 uint32_t bundle_const(BundleOut *b, const void *data, uint64_t bytes)
 {
 	uint64_t at = align_up(b->const_bytes, BUNDLE_BUFFER);
+	if (b->apart != NULL) {
+		int64_t there = constants_place(b->apart, data, bytes);
+		b->full |= there < 0;
+		b->const_bytes += bytes;
+		return bundle_slot(b, BUNDLE_CONST, 0, (uint64_t)there, bytes);
+	}
 	BundleConst row = { data, at, bytes };
 	vec_push(b->arena, &b->constant, row);
 	b->const_bytes = at + bytes;
@@ -170,19 +176,20 @@ unsigned char *bundle_finish(BundleOut *b, const BundleFacts *facts, size_t *siz
 	h.code_offset = align_up(h.head_bytes, BUNDLE_ALIGN);
 	h.code_bytes = b->code.n;
 	h.const_offset = align_up(h.code_offset + h.code_bytes, BUNDLE_ALIGN);
-	h.const_bytes = b->const_bytes;
+	h.const_bytes = b->apart != NULL ? constants_bytes(b->apart) : b->const_bytes;
 	h.file_bytes = h.const_offset + h.const_bytes;
-	unsigned char *file = arena_alloc_aligned(b->arena, h.file_bytes, BUNDLE_BUFFER);
+	*size = b->apart != NULL ? h.const_offset : h.file_bytes;
+	unsigned char *file = arena_alloc_aligned(b->arena, *size, BUNDLE_BUFFER);
 	put_tables(b, &h, file);
 	if (b->code.n != 0)
 		memcpy(file + h.code_offset, b->code.at, b->code.n);
 	for (size_t i = 0; i < b->constant.n; i++)
 		memcpy(file + h.const_offset + b->constant.at[i].offset, b->constant.at[i].data, b->constant.at[i].bytes);
 	h.code_sum = bundle_sum(file + h.code_offset, h.code_bytes);
-	h.const_sum = bundle_sum(file + h.const_offset, h.const_bytes);
+	if (b->apart == NULL)
+		h.const_sum = bundle_sum(file + h.const_offset, h.const_bytes);
 	memcpy(file, &h, h.header_bytes);
 	h.head_sum = bundle_sum(file + BUNDLE_SUM_FROM, h.head_bytes - BUNDLE_SUM_FROM);
 	memcpy(file, &h, h.header_bytes);
-	*size = h.file_bytes;
 	return file;
 }

@@ -8,6 +8,7 @@
 
 #include "base/map.h"
 #include "base/text.h"
+#include "compile/constants.h"
 #include "runtime/bundle.h"
 
 typedef struct BundleConst {
@@ -33,6 +34,8 @@ typedef struct BundleOut {
 	VEC(unsigned char) code;
 	uint64_t const_bytes;
 	VEC(BundleConst) constant;
+	Constants *apart; /* where the constants lie; NULL: in the bundle's own file */
+	bool full;        /* they found no memory there */
 } BundleOut;
 
 BundleOut *bundle_out_new(Arena *a);
@@ -43,7 +46,7 @@ uint32_t bundle_dims(BundleOut *b, const int64_t *value, int n);
 void bundle_info(BundleOut *b, const char *key, const char *value);
 /* A slot of `bytes` at `offset` of its kind's memory; its index. */
 uint32_t bundle_slot(BundleOut *b, uint32_t kind, uint32_t index, uint64_t offset, uint64_t bytes);
-/* Puts data (borrowed until finish) into the constants and gives its slot. */
+/* Puts data (borrowed until finish) into the constants and gives its slot. With `apart` they are no file's own. */
 uint32_t bundle_const(BundleOut *b, const void *data, uint64_t bytes);
 /*
  * Appends an image, at a multiple of `align`, and its entries. Images of machine code become one, as a reader maps
@@ -59,7 +62,7 @@ typedef struct BundleFacts {
 	uint64_t arena_bytes, state_bytes;
 } BundleFacts;
 
-/* The file; *size bytes, in the arena, 64-byte aligned. */
+/* The file, up to its constants where these lie apart: *size bytes, in the arena, 64-byte aligned. */
 unsigned char *bundle_finish(BundleOut *b, const BundleFacts *facts, size_t *size);
 
 #endif

@@ -8,33 +8,14 @@
 
 #include "codegen/code_cache.h"
 #include "compile/code_form.h"
+#include "compile/constants.h"
+#include "compile/task_plan.h"
 #include "cost_model/cost_model.h"
 #include "db/rank.h"
 #include "graph/graph.h"
 #include "schedule/space.h"
 
 #include <stdatomic.h>
-
-/*
- * The origin of a Task's schedule. exact: a record of it on this target and of this codegen epoch; near: one of another
- * shape or of a similar target, fitted; stale: one of another epoch; model: a learned model's choice; default: neither.
- */
-typedef enum { HIT_EXACT, HIT_NEAR, HIT_STALE, HIT_DEFAULT, HIT_MODEL, HIT_COUNT } HitClass;
-const char *hit_name(HitClass h);
-/* True if h is at least as good evidence as `least`. The order is exact, stale, near, model, default. */
-bool hit_fulfils(HitClass h, HitClass least);
-
-typedef struct TaskPlan {
-	const Task *task;
-	HitClass hit;
-	const char *trace;
-	double estimated_ms; /* recorded median, or the cost model's estimate */
-	Hash record;         /* the run it came from; zeros for a default and for a model's */
-	const char *config;  /* HIT_MODEL: of the Task's space (untuned.h); else NULL */
-	const char *why;     /* "3 sessions, verified"; "no record"; why it is a default or not scheduled at all */
-	bool naive;          /* the naive loops, since all schedules that were tried are refused */
-	int64_t implausible; /* records of the task left out because no core could be so fast */
-} TaskPlan;
 
 typedef struct Lock Lock; /* compile/lock_file.h */
 typedef struct CompileOptions {
@@ -43,6 +24,11 @@ typedef struct CompileOptions {
 	const Target *also;
 	int nalso;
 	CodeForms code; /* the forms for each target */
+	/*
+	 * Of earlier compiles of this Dag, for this one and later ones. With a path, all constants are put there, and the
+	 * bundle ends before them. NULL: the bundle is whole.
+	 */
+	Constants *constants;
 	bool apart; /* text keeps an image for each Task, as the tuner measured it: a driver may have kept its code */
 	Db *const *db; /* the best run in any of them is taken; their order does not matter */
 	int ndb;
@@ -71,8 +57,10 @@ typedef struct Compiled {
 	const Partition *partition;
 	TaskPlan *task;        /* partition->ntask of them */
 	int hits[HIT_COUNT];   /* tasks of each class */
-	unsigned char *bundle; /* the file's bytes, in the arena */
+	unsigned char *bundle; /* the file's bytes, in the arena, up to its constants where these lie apart */
 	size_t bundle_bytes;
+	int64_t constant_bytes; /* that its kernels read */
+	uint64_t apart_bytes;   /* of CompileOptions.constants, as the bundle counts on them; 0: it is whole */
 	int64_t workspace_bytes, live_bytes; /* of the memory plan; its largest live set */
 	double estimated_ms;
 	int nstep;

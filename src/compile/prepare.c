@@ -1,6 +1,6 @@
 /*
- * See prepare.h. The child has a copy of this process's memory. One mapping is shared: the results of all calls, and
- * after them which call it is at, whether all are complete, or the error. A pipe without a writer tells the parent
+ * See prepare.h. The child has a copy of this process's memory. Two mappings are shared: the results of all calls,
+ * and which call it is at, whether all are complete, or the error. A pipe without a writer tells the parent
  * that the child has ended, so that the wait can have a deadline.
  */
 #include "compile/prepare.h"
@@ -199,38 +199,33 @@ static bool fork_and_wait(const PrepareCall *call, int ncall, Answer *answer, Pr
 	return judge(got == child ? status : 0, ended, answer, deadline_of(&call[call_of(answer, ncall)], wait), err);
 }
 
-bool prepare_run(
-	const PrepareCall *call, int ncall, PrepareWait wait, PreparedMemory *memory, int *failed, Err *err)
+bool prepare_run(const PrepareCall *call, int ncall, PrepareWait wait, Constants *to, int *failed, Err *err)
 {
 	int64_t bytes = 0, at = 0;
-	*memory = (PreparedMemory){ 0 };
 	for (int k = 0; k < ncall; bytes += sum_bytes(call[k].out, call[k].nout), k++)
 		if (!check_memory(&call[k], err)) {
 			*failed = k;
 			return false;
 		}
-	size_t all = (size_t)bytes + sizeof(Answer);
-	unsigned char *shared = mmap(NULL, all, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	unsigned char *room = constants_room(to, (size_t)bytes);
+	Answer *answer = mmap(NULL, sizeof *answer, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	*failed = 0;
-	if (shared == MAP_FAILED)
+	if (room == NULL || answer == MAP_FAILED) {
+		if (room != NULL)
+			constants_give_back(to, room, (size_t)bytes);
+		if (answer != MAP_FAILED)
+			munmap(answer, sizeof *answer);
 		return fail(err, ERR_MEMORY, "", "cannot map %lld bytes for the results of the prepare Fns", (long long)bytes);
+	}
 	for (int k = 0; k < ncall; k++)
 		for (int i = 0; i < call[k].nout; i++) {
-			call[k].out[i].data = shared + at;
+			call[k].out[i].data = room + at;
 			at += round_up(call[k].out[i].bytes);
 		}
-	Answer *answer = (Answer *)(void *)(shared + bytes);
-	*memory = (PreparedMemory){ shared, all };
 	bool ok = fork_and_wait(call, ncall, answer, wait, err);
 	*failed = call_of(answer, ncall);
+	munmap(answer, sizeof *answer);
 	if (!ok)
-		prepare_free(memory);
+		constants_give_back(to, room, (size_t)bytes);
 	return ok;
-}
-
-void prepare_free(PreparedMemory *memory)
-{
-	if (memory->at != NULL)
-		munmap(memory->at, memory->bytes);
-	*memory = (PreparedMemory){ 0 };
 }

@@ -6,6 +6,7 @@
 #define COMPILE_PREPARE_H
 
 #include "codegen/codegen.h"
+#include "compile/constants.h"
 #include "compile/net_plan.h"
 
 #include <stdatomic.h>
@@ -26,22 +27,13 @@ typedef struct PrepareCall {
 	int nout;
 } PrepareCall;
 
-/* Where the results of calls lie. */
-typedef struct PreparedMemory {
-	void *at; /* NULL: nowhere */
-	size_t bytes;
-} PreparedMemory;
-
 /*
- * Does the calls one after the other, and points the data of each out[] into *memory, which the caller gives back
- * with prepare_free when those are no longer read. *failed: the number of the call that failed; then there is no
- * memory. ERR_INPUT: its Fns failed; they crashed, did not end, or need much more memory than given[] and out[]
- * have. This process is not affected. ERR_DEVICE, ERR_MEMORY: this machine has no process or memory for
- * them. ERR_INTERRUPTED: `stop` was set, or a signal ended the child.
+ * Does the calls one after the other, and points the data of each out[] to room in `to`. *failed: the number of the
+ * call that failed; then the room is given back. ERR_INPUT: its Fns failed; they crashed, did not end, or need much
+ * more memory than given[] and out[] have. This process is not affected. ERR_DEVICE, ERR_MEMORY: this machine has no
+ * process or memory for them. ERR_INTERRUPTED: `stop` was set, or a signal ended the child.
  * The cost is one fork. The process must have one thread.
  */
-bool prepare_run(
-	const PrepareCall *call, int ncall, PrepareWait wait, PreparedMemory *memory, int *failed, Err *err);
-void prepare_free(PreparedMemory *memory);
+bool prepare_run(const PrepareCall *call, int ncall, PrepareWait wait, Constants *to, int *failed, Err *err);
 
 #endif

@@ -5,6 +5,7 @@
 #include "measure/runner.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* The runner's number of a bundle; *loaded: it is there. A number that this turn needs is not reused. */
 static uint32_t slot_of(const Runner *x, const MeasureNetwork *net, int n, int at, bool *loaded)
@@ -31,20 +32,34 @@ static uint32_t slot_of(const Runner *x, const MeasureNetwork *net, int n, int a
 	return 0; /* there are more numbers than networks in a turn */
 }
 
+static void ask_bundle(Runner *x, Job *j, Msg *msg, uint32_t program, const MeasureNetwork *net)
+{
+	MsgBundle f = { .program = program,
+		.threads = (uint32_t)x->m->o.threads,
+		.seed = 1,
+		.nfile = net->bytes,
+		.npath = net->apart != NULL ? strlen(net->apart) : 0,
+		.apart = net->apart_bytes };
+	msg_begin(msg, MSG_BUNDLE, ++x->m->serial, &f);
+	msg_add(msg, net->bundle, net->bytes);
+	msg_add(msg, net->apart, f.npath);
+	if (!msg_end(msg))
+		msg->full = true;
+	j->answers++;
+	x->loaded_bytes += (int64_t)net->bytes;
+}
+
 void ask_networks(Runner *x, Job *j, Msg *msg)
 {
 	for (int i = 0; i < j->nnet; i++) {
 		bool loaded;
 		uint32_t program = PROGRAM_NETWORK + slot_of(x, j->net, j->nnet, i, &loaded);
-		MsgBundle f = { .program = program, .threads = (uint32_t)x->m->o.threads, .seed = 1, .nfile = j->net[i].bytes };
 		MsgProfile p = { .program = program,
 			.budget_ns = (uint64_t)j->turn_ms * 1000000u,
 			.runs = METHOD_NETWORK_RUNS,
 			.warmup = METHOD_NETWORK_WARMUP };
-		if (!loaded) {
-			ask(x, j, msg, MSG_BUNDLE, &f, j->net[i].bundle, j->net[i].bytes);
-			x->loaded_bytes += (int64_t)j->net[i].bytes;
-		}
+		if (!loaded)
+			ask_bundle(x, j, msg, program, &j->net[i]);
 		ask(x, j, msg, MSG_PROFILE, &p, NULL, 0);
 	}
 }

@@ -48,6 +48,7 @@ void final_open(Tuner *t)
 	if (t->ask->dag == NULL || tune_stopped(t->means))
 		return;
 	double start = tuner_now(t);
+	t->constants = constants_new(t->arena, true);
 	t->plain = confirm_compile(t, NULL, NULL);
 	t->compile_ms = tuner_now(t) - start;
 	t->progress->phase = TUNE_SEARCH;
@@ -56,7 +57,7 @@ void final_open(Tuner *t)
 	 * bundle, and the workspace. Of a network whose defaults do not compile, the constants as they are.
 	 */
 	const Dag *dag = t->ask->dag;
-	t->cold_bytes = t->plain != NULL ? (int64_t)t->plain->bundle_bytes + t->plain->workspace_bytes : 0;
+	t->cold_bytes = t->plain != NULL ? t->plain->constant_bytes + t->plain->workspace_bytes : 0;
 	for (size_t v = 0; t->plain == NULL && v < dag->value.n; v++)
 		if (dag->value.at[v].kind == VALUE_CONST)
 			t->cold_bytes += value_bytes(&dag->value.at[v]);

@@ -4,6 +4,7 @@
 #ifndef TUNER_RUN_H
 #define TUNER_RUN_H
 
+#include "compile/constants.h"
 #include "tuner/task_run.h"
 #include "tuner/tuning.h"
 
@@ -41,6 +42,7 @@ typedef struct Tuner {
 	Err why_broken;
 	double start_ms, first_build_ms, last_done_ms; /* first_build_ms < 0: nothing was built yet */
 	Compiled *plain;  /* the network with default schedules; NULL: there is none */
+	Constants *constants; /* of all networks that are compiled */
 	const Partition *part;
 	int *choice;  /* of each region: the alternative that is fastest by now */
 	TaskRun **of; /* of each of the partition's Tasks, those of alternatives too; NULL: not tuned */

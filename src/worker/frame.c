@@ -19,7 +19,7 @@ typedef struct ArrayRule {
 static const ArrayRule ARRAYS[MSG_KINDS][3] = {
 	[MSG_HELLO] = { OF(MsgHello, nfeatures, 1), OF(MsgHello, nprogram, 1) },
 	[MSG_IMAGE] = { OF(MsgImage, nentry, sizeof(DlcEntry)), OF(MsgImage, nimage, 1) },
-	[MSG_BUNDLE] = { OF(MsgBundle, nfile, 1) },
+	[MSG_BUNDLE] = { OF(MsgBundle, nfile, 1), OF(MsgBundle, npath, 1) },
 	[MSG_BUFFER] = { OF(MsgBuffer, ndata, 1) },
 	[MSG_PROGRAM] = { OF(MsgProgram, ncall, sizeof(MsgCall)),
 		OF(MsgProgram, narg, sizeof(MsgArg)), OF(MsgProgram, nsym, sizeof(int64_t)) },

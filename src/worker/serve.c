@@ -102,7 +102,7 @@ bool worker_serve(Worker *w, const MsgView *in, Msg *out)
 	w->launched = false;
 	switch (in->kind) {
 	case MSG_IMAGE: s = worker_image(w, in, &err); break;
-	case MSG_BUNDLE: s = worker_bundle(w, m, a[0], &err); break;
+	case MSG_BUNDLE: s = worker_bundle(w, m, a[0], a[1], &err); break;
 	case MSG_BUFFER: s = worker_buffer(w, m, a[0], &err); break;
 	case MSG_PROGRAM: s = worker_program(w, m, a[0], a[1], a[2], &err); break;
 	case MSG_RUN: s = worker_run(w, m, &done, &err); break;

@@ -334,17 +334,12 @@ DlcStatus worker_read(const Worker *w, const MsgRead *m, View *out, DlcError *er
 	return view_open(b->site, b->data + m->offset, (size_t)m->bytes, VIEW_READ, out, err);
 }
 
-static DlcStatus open_bundle(Worker *w, LoadedProgram *p, const MsgBundle *m, const void *file, DlcError *err)
+static DlcStatus open_bundle(
+	Worker *w, LoadedProgram *p, const MsgBundle *m, const void *file, const char *path, DlcError *err)
 {
-	unsigned char *copy;
-	DlcStatus s = site_alloc(&w->site[SITE_HOST], (size_t)m->nfile, &copy, err);
-	if (s != DLC_OK)
-		return s;
-	p->file = copy;
-	p->nfile = (size_t)m->nfile;
-	worker_as_mapped(copy, p->nfile);
-	memcpy(copy, file, p->nfile);
-	s = dlc_model_open_memory_on(worker_own(w)->id, copy, p->nfile, &p->model, err);
+	DlcStatus s = bundle_take(w, p, m, file, path, err);
+	if (s == DLC_OK)
+		s = dlc_model_open_memory_on(worker_own(w)->id, p->file, p->nfile, &p->model, err);
 	if (s == DLC_OK)
 		s = dlc_instance_open(p->model, p->threads, &p->instance, err);
 	for (int k = 0; s == DLC_OK && k < dlc_model_count(p->model, DLC_INPUT); k++) {
@@ -363,7 +358,7 @@ static DlcStatus open_bundle(Worker *w, LoadedProgram *p, const MsgBundle *m, co
 	return s;
 }
 
-DlcStatus worker_bundle(Worker *w, const MsgBundle *m, const void *file, DlcError *err)
+DlcStatus worker_bundle(Worker *w, const MsgBundle *m, const void *file, const char *path, DlcError *err)
 {
 	if (m->program >= MSG_TABLE || m->threads > TEAM_MAX)
 		return refuse(err, "program %u wants %u threads: its number must be below %d, its threads at most %d",
@@ -372,7 +367,7 @@ DlcStatus worker_bundle(Worker *w, const MsgBundle *m, const void *file, DlcErro
 	if (p == NULL)
 		return runtime_fail(err, DLC_NO_MEMORY, "there is no memory for a program");
 	p->threads = (int)m->threads;
-	DlcStatus s = open_bundle(w, p, m, file, err);
+	DlcStatus s = open_bundle(w, p, m, file, path, err);
 	if (s != DLC_OK) {
 		program_free(p);
 		return s;

@@ -68,6 +68,10 @@ typedef struct Worker {
 	Lost lost;
 } Worker;
 
+/* take_bundle.c: p->file, the whole bundle as a network's file has it; also after a failure p owns what is there. */
+DlcStatus bundle_take(
+	Worker *w, LoadedProgram *p, const MsgBundle *m, const void *file, const char *path, DlcError *err);
+
 enum { WORKER_POISON = 0xff }; /* in every byte: NaN in floats, -1 in integers */
 /* Refuses a program that wrote behind the end of a buffer. */
 DlcStatus worker_check_guards(const Worker *w, const LoadedProgram *p, DlcError *err);

@@ -20,7 +20,7 @@ DlcStatus worker_copy(const Worker *w, const MsgCopy *m, DlcError *err);
 DlcStatus worker_compare(const Worker *w, const MsgCompare *m, MsgCompared *out, DlcError *err);
 /* *out, closed by the caller, has the bytes. */
 DlcStatus worker_read(const Worker *w, const MsgRead *m, View *out, DlcError *err);
-DlcStatus worker_bundle(Worker *w, const MsgBundle *m, const void *file, DlcError *err);
+DlcStatus worker_bundle(Worker *w, const MsgBundle *m, const void *file, const char *path, DlcError *err);
 DlcStatus worker_program(Worker *w, const MsgProgram *m, const MsgCall *call, const MsgArg *arg,
 	const int64_t *sym, DlcError *err);
 /* Threads of the host on which its kernels run; 0: a device with processors of its own runs them. */

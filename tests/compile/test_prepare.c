@@ -9,6 +9,7 @@
 
 #include "compile/compile.h"
 #include "compile/prepare.h"
+#include "base/file.h"
 #include "dlc/dlc_runtime.h"
 #include "ir/text/ir_text.h"
 #include "ir/verify/verify.h"
@@ -169,6 +170,61 @@ static const struct {
 		"they need 8192 MiB of work memory" },
 };
 
+/* The bundle with its constants behind it, as a runner maps them. */
+static Compiled *joined(Lab *lab, const Compiled *c, const Constants *constants)
+{
+	Err err = { 0 };
+	Bytes all;
+	Compiled *whole = arena_copy(lab->arena, c, sizeof *c);
+	ck_assert_msg(file_read(lab->arena, constants_path(constants), 1 << 30, &all, &err), "%s", err.text);
+	ck_assert_uint_ge(all.n, c->apart_bytes);
+	whole->bundle_bytes = c->bundle_bytes + c->apart_bytes;
+	whole->bundle = arena_alloc_aligned(lab->arena, whole->bundle_bytes, 64);
+	memcpy(whole->bundle, c->bundle, c->bundle_bytes);
+	memcpy(whole->bundle + c->bundle_bytes, all.at, c->apart_bytes);
+	return whole;
+}
+
+/*
+ * Networks of one Dag that share their constants, compiled in turn: each computes what its whole bundle does, and of a
+ * network that was compiled before nothing is made or stored again.
+ */
+START_TEST(networks_share_constants)
+{
+	Err err = { 0 };
+	Lab *lab = open_lab(cases[_i].dag);
+	Dag *d = dag_parse(lab->arena, "model", lab->dag, strlen(lab->dag), &err);
+	ck_assert(d != NULL);
+	give_weights(lab->arena, d);
+	CompileOptions o = { .target = &lab->target, .constants = constants_new(lab->arena, true) };
+	if (constants_path(o.constants) == NULL) { /* no such system */
+		close_lab(lab);
+		return;
+	}
+	for (int turn = 0; turn < 4; turn++) {
+		o.ndb = turn % 2;
+		o.db = &lab->db;
+		const unsigned char *before = constants_room(o.constants, 64);
+		Compiled *c = compile_model(lab->arena, d, &o, &err);
+		ck_assert_msg(c != NULL, "%s: %s", err.place, err.text);
+		const unsigned char *after = constants_room(o.constants, 64);
+		ck_assert_int_eq(after == before + 64, turn >= 2); /* both lie in the first block */
+		for (int k = 0; turn == 0 && k < c->partition->ntask; k++)
+			put(lab, c->task[k].task, cases[_i].trace);
+		CompileOptions plain = o;
+		plain.constants = NULL;
+		Compiled *whole = compile_model(lab->arena, d, &plain, &err);
+		ck_assert(whole != NULL && whole->apart_bytes == 0);
+		ck_assert_int_gt(whole->constant_bytes, 0);
+		int64_t n, same;
+		float *want = run(lab, whole, &n), *got = run(lab, joined(lab, c, o.constants), &same);
+		ck_assert_int_eq(n, same);
+		ck_assert_mem_eq(want, got, (size_t)n * sizeof *want);
+	}
+	close_lab(lab);
+}
+END_TEST
+
 enum { CALLS = 4 };
 
 /* Calls the Fns of each text, with {1, 2, 3, 4}; *failed is the number of the text whose Fns failed. */
@@ -179,7 +235,6 @@ static bool call_all(const char *const *text, int n, PrepareWait wait, int64_t u
 	Module m[CALLS];
 	PrepareCall call[CALLS];
 	Prepared out[CALLS];
-	PreparedMemory memory;
 	int64_t c[4] = { 1, 2, 3, 4 };
 	const Prepared given = { "c", c, sizeof c };
 	target_host(&host, 1);
@@ -190,11 +245,9 @@ static bool call_all(const char *const *text, int n, PrepareWait wait, int64_t u
 		out[k] = (Prepared){ "u", NULL, sizeof u[k] };
 		call[k] = (PrepareCall){ ks, &m[k], &given, 1, &out[k], 1 };
 	}
-	bool ok = prepare_run(call, n, wait, &memory, failed, err);
-	ck_assert(ok == (memory.at != NULL));
+	bool ok = prepare_run(call, n, wait, constants_new(a, false), failed, err);
 	for (int k = 0; ok && k < n; k++)
 		memcpy(u[k], out[k].data, sizeof u[k]);
-	prepare_free(&memory);
 	arena_free(a);
 	return ok;
 }
@@ -443,6 +496,7 @@ int main(void)
 	tcase_add_loop_test(tc, what_the_machine_lacks_is_no_fault_of_a_record, 0, 2);
 	tcase_add_test(tc, a_record_whose_prepare_fns_fail_gives_way);
 	tcase_add_test(tc, two_failures_end_all_prepare_fns_of_records);
+	tcase_add_loop_test(tc, networks_share_constants, 0, LEN(cases));
 	tcase_add_loop_test(tc, packed_weights_give_the_same_answers, 0, LEN(cases));
 	return run_suite("prepare", tc);
 }

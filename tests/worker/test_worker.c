@@ -76,6 +76,59 @@ START_TEST(bundles)
 }
 END_TEST
 
+/* Writes the constants of a bundle, without the last `less` bytes, to a file; its path. */
+static const char *constants_file(const unsigned char *bundle, uint64_t less)
+{
+	static char path[64];
+	const BundleHeader *h = (const void *)bundle;
+	snprintf(path, sizeof path, "/tmp/dlc-constants-XXXXXX");
+	int fd = mkstemp(path);
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(write(fd, bundle + h->const_offset, h->const_bytes - less), h->const_bytes - less);
+	close(fd);
+	return path;
+}
+
+static MsgKind ask_apart(Peer *p, const unsigned char *bundle, uint64_t nfile, const char *path, uint64_t apart)
+{
+	size_t bytes[] = { nfile, strlen(path) };
+	MsgBundle m = { .program = 3, .threads = 1, .seed = 5, .nfile = nfile, .npath = bytes[1], .apart = apart };
+	return ask(p, MSG_BUNDLE, &m, 2, (const void *[]){ bundle, path }, bytes);
+}
+
+START_TEST(constants_apart)
+{
+	Build *b = build_add(100);
+	size_t size;
+	unsigned char *bytes = build_finish(b, &size);
+	const BundleHeader *h = (const void *)bytes;
+	Peer p = peer_ready();
+	char longest[300];
+	memset(longest, 'x', sizeof longest);
+	longest[sizeof longest - 1] = 0;
+	const char *path = constants_file(bytes, 0);
+	ck_assert_int_eq(ask_apart(&p, bytes, h->const_offset, path, h->const_bytes), MSG_DONE);
+	unlink(path); /* it is mapped */
+	ck_assert_int_eq(ask_run(&p, 3), MSG_DONE);
+	ck_assert_int_eq(ask_apart(&p, bytes, h->const_offset, path, h->const_bytes), MSG_REFUSED);
+	ck_assert_ptr_nonnull(strstr(refusal(&p), "No such file"));
+	ck_assert_int_eq(ask_apart(&p, bytes, h->const_offset, "/tmp", h->const_bytes), MSG_REFUSED);
+	ck_assert_int_eq(ask_apart(&p, bytes, h->const_offset, longest, h->const_bytes), MSG_REFUSED);
+	path = constants_file(bytes, 1);
+	ck_assert_int_eq(ask_apart(&p, bytes, h->const_offset, path, h->const_bytes), MSG_REFUSED);
+	ck_assert_ptr_nonnull(strstr(refusal(&p), "no file of"));
+	ck_assert_int_eq(ask_apart(&p, bytes, h->const_offset, path, h->const_bytes - 1), MSG_REFUSED);
+	ck_assert_int_eq(ask_apart(&p, bytes, h->const_offset - 8, path, 8), MSG_REFUSED);
+	ck_assert_int_eq(ask_apart(&p, bytes, h->const_offset, path, 0), MSG_REFUSED);
+	ck_assert_int_eq(ask_apart(&p, bytes, h->const_offset, path, UINT64_MAX), MSG_REFUSED);
+	ck_assert_int_eq(ask_run(&p, 3), MSG_DONE); /* the first one stands */
+	unlink(path);
+	ck_assert_int_eq(peer_close(&p), 0);
+	free(bytes);
+	free(b);
+}
+END_TEST
+
 START_TEST(bad_kernels)
 {
 	Peer p = peer_ready();
@@ -101,6 +154,7 @@ int main(int argc, char **argv)
 	TCase *tc = tcase_create("worker");
 	tcase_add_loop_test(tc, runs, 0, 3);
 	tcase_add_test(tc, bundles);
+	tcase_add_test(tc, constants_apart);
 	tcase_add_test(tc, bad_kernels);
 	return run_suite("worker", tc);
 }
