@@ -148,7 +148,9 @@ static bool write_bundle(Compiled *c, const Build *b, const NetPlan *plan)
 	const Target *t = b->o->target;
 	char text[TARGET_TEXT], lock[HASH_HEX];
 	BundleOut *out = bundle_out_new(b->arena);
-	out->apart = b->o->constants != NULL && constants_path(b->o->constants) != NULL ? b->o->constants : NULL;
+	/* A device's runner would copy all of them to it, those of other networks too. */
+	bool mapped = b->o->constants != NULL && constants_path(b->o->constants) != NULL;
+	out->constants = mapped && codegen_device(t) == DLC_DEVICE_CPU ? b->o->constants : NULL;
 	uint32_t *first = arena_array(b->arena, uint32_t, b->part->ntask + 1); /* entry of each task: one for each kernel */
 	bundle_info(out, "model", c->dag->name);
 	bundle_info(out, "target", target_text(t, text));
@@ -181,7 +183,7 @@ static bool write_bundle(Compiled *c, const Build *b, const NetPlan *plan)
 		return fail(b->err, ERR_MEMORY, c->dag->name, "there is no memory for its constants");
 	c->bundle = bundle_finish(out, &facts, &c->bundle_bytes);
 	c->constant_bytes = (int64_t)out->const_bytes;
-	c->apart_bytes = out->apart != NULL ? constants_bytes(out->apart) : 0;
+	c->shared_bytes = out->constants != NULL ? constants_bytes(out->constants) : 0;
 	return true;
 }
 

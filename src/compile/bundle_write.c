@@ -74,8 +74,8 @@ uint32_t bundle_slot(BundleOut *b, uint32_t kind, uint32_t index, uint64_t offse
 uint32_t bundle_const(BundleOut *b, const void *data, uint64_t bytes)
 {
 	uint64_t at = align_up(b->const_bytes, BUNDLE_BUFFER);
-	if (b->apart != NULL) {
-		int64_t there = constants_place(b->apart, data, bytes);
+	if (b->constants != NULL) {
+		int64_t there = constants_offset(b->constants, data, bytes);
 		b->full |= there < 0;
 		b->const_bytes += bytes;
 		return bundle_slot(b, BUNDLE_CONST, 0, (uint64_t)there, bytes);
@@ -176,9 +176,9 @@ unsigned char *bundle_finish(BundleOut *b, const BundleFacts *facts, size_t *siz
 	h.code_offset = align_up(h.head_bytes, BUNDLE_ALIGN);
 	h.code_bytes = b->code.n;
 	h.const_offset = align_up(h.code_offset + h.code_bytes, BUNDLE_ALIGN);
-	h.const_bytes = b->apart != NULL ? constants_bytes(b->apart) : b->const_bytes;
+	h.const_bytes = b->constants != NULL ? constants_bytes(b->constants) : b->const_bytes;
 	h.file_bytes = h.const_offset + h.const_bytes;
-	*size = b->apart != NULL ? h.const_offset : h.file_bytes;
+	*size = b->constants != NULL ? h.const_offset : h.file_bytes;
 	unsigned char *file = arena_alloc_aligned(b->arena, *size, BUNDLE_BUFFER);
 	put_tables(b, &h, file);
 	if (b->code.n != 0)
@@ -186,7 +186,7 @@ unsigned char *bundle_finish(BundleOut *b, const BundleFacts *facts, size_t *siz
 	for (size_t i = 0; i < b->constant.n; i++)
 		memcpy(file + h.const_offset + b->constant.at[i].offset, b->constant.at[i].data, b->constant.at[i].bytes);
 	h.code_sum = bundle_sum(file + h.code_offset, h.code_bytes);
-	if (b->apart == NULL)
+	if (b->constants == NULL)
 		h.const_sum = bundle_sum(file + h.const_offset, h.const_bytes);
 	memcpy(file, &h, h.header_bytes);
 	h.head_sum = bundle_sum(file + BUNDLE_SUM_FROM, h.head_bytes - BUNDLE_SUM_FROM);

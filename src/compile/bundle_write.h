@@ -1,7 +1,7 @@
 /*
  * Writes the file that src/runtime/bundle.h describes. Tables grow in the arena; texts and
  * constant dims are shared; finish lays out the sections and sums them. The bytes depend on
- * nothing but what was added.
+ * nothing but what was added, and with `constants` on what was there.
  */
 #ifndef COMPILE_BUNDLE_WRITE_H
 #define COMPILE_BUNDLE_WRITE_H
@@ -34,8 +34,8 @@ typedef struct BundleOut {
 	VEC(unsigned char) code;
 	uint64_t const_bytes;
 	VEC(BundleConst) constant;
-	Constants *apart; /* where the constants lie; NULL: in the bundle's own file */
-	bool full;        /* they found no memory there */
+	Constants *constants; /* where the constants lie; NULL: in the bundle's own file */
+	bool full;            /* they found no memory there */
 } BundleOut;
 
 BundleOut *bundle_out_new(Arena *a);
@@ -46,7 +46,7 @@ uint32_t bundle_dims(BundleOut *b, const int64_t *value, int n);
 void bundle_info(BundleOut *b, const char *key, const char *value);
 /* A slot of `bytes` at `offset` of its kind's memory; its index. */
 uint32_t bundle_slot(BundleOut *b, uint32_t kind, uint32_t index, uint64_t offset, uint64_t bytes);
-/* Puts data (borrowed until finish) into the constants and gives its slot. With `apart` they are no file's own. */
+/* Puts data (borrowed until finish) into the constants and gives its slot. */
 uint32_t bundle_const(BundleOut *b, const void *data, uint64_t bytes);
 /*
  * Appends an image, at a multiple of `align`, and its entries. Images of machine code become one, as a reader maps
@@ -62,7 +62,10 @@ typedef struct BundleFacts {
 	uint64_t arena_bytes, state_bytes;
 } BundleFacts;
 
-/* The file, up to its constants where these lie apart: *size bytes, in the arena, 64-byte aligned. */
+/*
+ * The file: *size bytes, in the arena, 64-byte aligned. With constants of its own place it ends before them, has no
+ * checksum of them, and counts all that were there.
+ */
 unsigned char *bundle_finish(BundleOut *b, const BundleFacts *facts, size_t *size);
 
 #endif

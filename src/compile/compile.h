@@ -25,8 +25,8 @@ typedef struct CompileOptions {
 	int nalso;
 	CodeForms code; /* the forms for each target */
 	/*
-	 * Of earlier compiles of this Dag, for this one and later ones. With a path, all constants are put there, and the
-	 * bundle ends before them. NULL: the bundle is whole.
+	 * Constants of earlier compiles of this Dag; those of this one are added. If they are a file that a CPU's runner
+	 * can map, the bundle ends before its constants, and all are there. NULL: the bundle is whole.
 	 */
 	Constants *constants;
 	bool apart; /* text keeps an image for each Task, as the tuner measured it: a driver may have kept its code */
@@ -57,10 +57,10 @@ typedef struct Compiled {
 	const Partition *partition;
 	TaskPlan *task;        /* partition->ntask of them */
 	int hits[HIT_COUNT];   /* tasks of each class */
-	unsigned char *bundle; /* the file's bytes, in the arena, up to its constants where these lie apart */
+	unsigned char *bundle; /* the file's bytes, in the arena; before its constants if shared_bytes is not 0 */
 	size_t bundle_bytes;
 	int64_t constant_bytes; /* that its kernels read */
-	uint64_t apart_bytes;   /* of CompileOptions.constants, as the bundle counts on them; 0: it is whole */
+	uint64_t shared_bytes;  /* of CompileOptions.constants when the bundle was made; 0: it is whole */
 	int64_t workspace_bytes, live_bytes; /* of the memory plan; its largest live set */
 	double estimated_ms;
 	int nstep;

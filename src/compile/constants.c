@@ -1,6 +1,7 @@
 /*
- * See constants.h. Memory comes in blocks, each mapped from the end of the file on. Where there is no file they are
- * shared with forks alone.
+ * See constants.h. Memory comes in blocks; each extends the file and maps the new part. A room of prepare Fns is a
+ * block of its own, whose pages no other Fns can write. Copies of other constants follow one another in blocks of
+ * COPIES_BYTES or more.
  */
 #include "compile/constants.h"
 
@@ -8,66 +9,107 @@
 #include "base/map.h"
 #include "ir/text/ir_text.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
-enum { BLOCK_BYTES = 1 << 20, ALIGN = 64 };
+enum { COPIES_BYTES = 1 << 20, ALIGN = 64 };
 
 typedef struct Block {
 	unsigned char *at;
-	size_t bytes, used;
-	uint64_t offset; /* in the file */
+	size_t bytes, used; /* used: by copies; a room's is 0 once it was given back */
+	uint64_t offset;    /* in the file */
+	bool copies;
 } Block;
 
 struct Constants {
 	Arena *arena;
 	int fd; /* -1: no file */
 	const char *path;
+	uint64_t bytes; /* of all blocks */
 	VEC(Block) block;
-	Map copied; /* by address: the offset of a copy */
+	Map copied; /* by address and size: the offset of a copy */
 	Map made;   /* by the hash of Fns and inputs: the addresses of what they made */
 };
 
 static size_t round_up(size_t n, size_t to)
 {
-	return (n + to - 1) / to * to;
+	return ((n > 0 ? n : 1) + to - 1) / to * to;
 }
 
 static void close_constants(void *arg)
 {
 	Constants *c = arg;
 	for (size_t i = 0; i < c->block.n; i++)
-		munmap(c->block.at[i].at, c->block.at[i].bytes);
+		if (c->block.at[i].at != NULL)
+			munmap(c->block.at[i].at, c->block.at[i].bytes);
 	if (c->fd >= 0)
 		close(c->fd);
 }
 
+/* ---- the file ---- */
+
+#ifdef __linux__
+/* Another process tries: whether this one may says nothing, and there may be no /proc. */
+static bool others_can_open(const char *path)
+{
+	int status = 1;
+	pid_t child = fork(), got;
+	if (child == 0)
+		_exit(open(path, O_RDONLY | O_CLOEXEC) < 0);
+	while (child > 0 && (got = waitpid(child, &status, 0)) < 0 && errno == EINTR)
+		;
+	return child > 0 && got == child && status == 0;
+}
+
 static void open_file(Constants *c)
 {
-#ifdef __linux__
+	struct rlimit most;
+	if (getrlimit(RLIMIT_FSIZE, &most) != 0 || most.rlim_cur != RLIM_INFINITY) /* it would end this process */
+		return;
 	c->fd = memfd_create("dlc constants", MFD_CLOEXEC);
 	c->path = arena_printf(c->arena, "/proc/%ld/fd/%d", (long)getpid(), c->fd);
-	int seen = c->fd >= 0 ? open(c->path, O_RDONLY | O_CLOEXEC) : -1;
-	if (seen >= 0) {
-		close(seen);
+	if (c->fd >= 0 && others_can_open(c->path))
 		return;
-	}
-	if (c->fd >= 0) /* there is no /proc */
+	if (c->fd >= 0)
 		close(c->fd);
-#endif
 	c->fd = -1;
 	c->path = NULL;
 }
+
+/* Memory is taken here, where its lack is an error: a page that is missing later is a signal. */
+static bool extend_file(const Constants *c, size_t n)
+{
+	int failed;
+	do
+		failed = fallocate(c->fd, 0, (off_t)c->bytes, (off_t)n) == 0 ? 0 : errno;
+	while (failed == EINTR);
+	return failed == 0;
+}
+#else
+static void open_file(Constants *c)
+{
+	(void)c;
+}
+
+static bool extend_file(const Constants *c, size_t n)
+{
+	(void)c, (void)n;
+	return false;
+}
+#endif
 
 Constants *constants_new(Arena *a, bool mapped)
 {
 	Constants *c = arena_new_of(a, Constants);
 	*c = (Constants){ .arena = a, .fd = -1, .copied = MAP_OF(a), .made = MAP_OF(a) };
+	arena_at_end(a, close_constants, c);
 	if (mapped)
 		open_file(c);
-	arena_at_end(a, close_constants, c);
 	return c;
 }
 
@@ -78,48 +120,62 @@ const char *constants_path(const Constants *c)
 
 uint64_t constants_bytes(const Constants *c)
 {
-	const Block *last = c->block.n > 0 ? &c->block.at[c->block.n - 1] : NULL;
-	return last != NULL ? last->offset + last->bytes : 0;
+	return c->bytes;
 }
 
-static bool add_block(Constants *c, size_t n)
+/* ---- memory ---- */
+
+/* A new block; NULL: there is no memory. */
+static Block *add_block(Constants *c, size_t n, bool copies)
 {
-	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	Block b = { .bytes = round_up(n > BLOCK_BYTES ? n : BLOCK_BYTES, page), .offset = constants_bytes(c) };
-	if (c->fd >= 0 && ftruncate(c->fd, (off_t)(b.offset + b.bytes)) != 0)
-		return false;
+	n = round_up(n, (size_t)sysconf(_SC_PAGESIZE));
+	vec_push(c->arena, &c->block, ((Block){ .offset = c->bytes, .copies = copies }));
+	Block *b = &c->block.at[c->block.n - 1];
 	int flags = MAP_SHARED | (c->fd < 0 ? MAP_ANONYMOUS : 0);
-#ifdef MAP_POPULATE
-	flags |= n >= BLOCK_BYTES ? MAP_POPULATE : 0; /* all of it will be written: no fault for each page */
-#endif
-	void *at = mmap(NULL, b.bytes, PROT_READ | PROT_WRITE, flags, c->fd, (off_t)(c->fd < 0 ? 0 : b.offset));
-	if (at == MAP_FAILED)
-		return false;
-	b.at = at;
-	vec_push(c->arena, &c->block, b);
-	return true;
+	void *at = c->fd < 0 || extend_file(c, n)
+	                   ? mmap(NULL, n, PROT_READ | PROT_WRITE, flags, c->fd, (off_t)(c->fd < 0 ? 0 : b->offset))
+	                   : MAP_FAILED;
+	if (at == MAP_FAILED) {
+		c->block.n--;
+		return NULL;
+	}
+	b->at = at;
+	b->bytes = n;
+	c->bytes += n;
+	return b;
 }
 
 void *constants_room(Constants *c, size_t n)
 {
-	Block *last = c->block.n > 0 ? &c->block.at[c->block.n - 1] : NULL;
-	if (last == NULL || last->bytes - last->used < round_up(n, ALIGN)) {
-		if (!add_block(c, round_up(n, ALIGN)))
-			return NULL;
-		last = &c->block.at[c->block.n - 1];
-	}
-	void *room = last->at + last->used;
-	last->used += round_up(n, ALIGN);
-	return room;
+	Block *b = NULL;
+	for (size_t i = 0; i < c->block.n && b == NULL; i++)
+		if (!c->block.at[i].copies && c->block.at[i].used == 0 && c->block.at[i].bytes >= n)
+			b = &c->block.at[i];
+	if (b == NULL)
+		b = add_block(c, n, false);
+	if (b == NULL)
+		return NULL;
+	b->used = b->bytes;
+	return b->at;
 }
 
-void constants_give_back(Constants *c, void *room, size_t n)
+void constants_guard(const Constants *c, const void *room)
 {
-	memset(room, 0, n);
-	c->block.at[c->block.n - 1].used -= round_up(n, ALIGN);
+	for (size_t i = 0; i < c->block.n; i++)
+		if (c->block.at[i].at != room)
+			mprotect(c->block.at[i].at, c->block.at[i].bytes, PROT_READ);
 }
 
-static int64_t offset_of(const Constants *c, const unsigned char *data, size_t n)
+void constants_give_back(Constants *c, void *room)
+{
+	for (size_t i = 0; i < c->block.n; i++)
+		if (c->block.at[i].at == room) {
+			memset(room, 0, c->block.at[i].bytes);
+			c->block.at[i].used = 0;
+		}
+}
+
+static int64_t find_offset(const Constants *c, const unsigned char *data, size_t n)
 {
 	for (size_t i = 0; i < c->block.n; i++) {
 		const Block *b = &c->block.at[i];
@@ -129,27 +185,43 @@ static int64_t offset_of(const Constants *c, const unsigned char *data, size_t n
 	return -1;
 }
 
-int64_t constants_place(Constants *c, const void *data, size_t n)
+/* The offset of a copy; -1: there is no memory. */
+static int64_t copy(Constants *c, const void *data, size_t n)
+{
+	size_t room = round_up(n, ALIGN);
+	Block *b = NULL;
+	for (size_t i = 0; i < c->block.n && b == NULL; i++)
+		if (c->block.at[i].copies && c->block.at[i].bytes - c->block.at[i].used >= room)
+			b = &c->block.at[i];
+	if (b == NULL)
+		b = add_block(c, room > COPIES_BYTES ? room : COPIES_BYTES, true);
+	if (b == NULL)
+		return -1;
+	memcpy(b->at + b->used, data, n);
+	b->used += room;
+	return (int64_t)(b->offset + b->used - room);
+}
+
+int64_t constants_offset(Constants *c, const void *data, size_t n)
 {
 	typedef struct Key {
 		const void *data;
 		size_t n;
 	} Key;
 	Key key = { data, n };
-	int64_t at = offset_of(c, data, n);
+	int64_t at = find_offset(c, data, n);
 	if (at >= 0)
 		return at;
-	MapEntry *e = map_find_bytes(&c->copied, &key, sizeof key);
+	const MapEntry *e = map_find_bytes(&c->copied, &key, sizeof key);
 	if (e != NULL)
 		return e->num;
-	void *copy = constants_room(c, n);
-	if (copy == NULL)
-		return -1;
-	memcpy(copy, data, n);
-	at = offset_of(c, copy, n);
-	map_add_bytes(&c->copied, &key, sizeof key)->num = at;
+	at = copy(c, data, n);
+	if (at >= 0)
+		map_add_bytes(&c->copied, &key, sizeof key)->num = at;
 	return at;
 }
+
+/* ---- what prepare Fns made ---- */
 
 static Hash key_of(const KernelSet *prepare, const PrepareJob *job)
 {

@@ -1,7 +1,7 @@
 /*
- * See prepare.h. The child has a copy of this process's memory. Two mappings are shared: the results of all calls,
- * and which call it is at, whether all are complete, or the error. A pipe without a writer tells the parent
- * that the child has ended, so that the wait can have a deadline.
+ * See prepare.h. The child has a copy of this process's memory. Of the mappings that both share it can write two: the
+ * results of all calls; and which call it is at, whether all are complete, or the error. A pipe without a writer tells
+ * the parent that the child has ended, so that the wait can have a deadline.
  */
 #include "compile/prepare.h"
 
@@ -164,7 +164,8 @@ static bool judge(int status, WaitEnd end, Answer *answer, int64_t deadline_ms, 
 		answer->err.text[0] != 0 ? answer->err.text : "their process ended without a result");
 }
 
-static bool fork_and_wait(const PrepareCall *call, int ncall, Answer *answer, PrepareWait wait, Err *err)
+static bool fork_and_wait(const PrepareCall *call, int ncall, Answer *answer, PrepareWait wait, const Constants *to,
+	const void *room, Err *err)
 {
 	int end[2], status = 0;
 	pid_t parent = getpid();
@@ -183,6 +184,7 @@ static bool fork_and_wait(const PrepareCall *call, int ncall, Answer *answer, Pr
 			_exit(1);
 		close(end[0]);
 		setrlimit(RLIMIT_CORE, &none);
+		constants_guard(to, room);
 		answer->done = do_calls(call, ncall, wait, answer);
 		_exit(answer->done ? 0 : 1);
 	}
@@ -212,7 +214,7 @@ bool prepare_run(const PrepareCall *call, int ncall, PrepareWait wait, Constants
 	*failed = 0;
 	if (room == NULL || answer == MAP_FAILED) {
 		if (room != NULL)
-			constants_give_back(to, room, (size_t)bytes);
+			constants_give_back(to, room);
 		if (answer != MAP_FAILED)
 			munmap(answer, sizeof *answer);
 		return fail(err, ERR_MEMORY, "", "cannot map %lld bytes for the results of the prepare Fns", (long long)bytes);
@@ -222,10 +224,10 @@ bool prepare_run(const PrepareCall *call, int ncall, PrepareWait wait, Constants
 			call[k].out[i].data = room + at;
 			at += round_up(call[k].out[i].bytes);
 		}
-	bool ok = fork_and_wait(call, ncall, answer, wait, err);
+	bool ok = fork_and_wait(call, ncall, answer, wait, to, room, err);
 	*failed = call_of(answer, ncall);
 	munmap(answer, sizeof *answer);
 	if (!ok)
-		constants_give_back(to, room, (size_t)bytes);
+		constants_give_back(to, room);
 	return ok;
 }

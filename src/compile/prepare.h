@@ -30,8 +30,8 @@ typedef struct PrepareCall {
 /*
  * Does the calls one after the other, and points the data of each out[] to room in `to`. *failed: the number of the
  * call that failed; then the room is given back. ERR_INPUT: its Fns failed; they crashed, did not end, or need much
- * more memory than given[] and out[] have. This process is not affected. ERR_DEVICE, ERR_MEMORY: this machine has no
- * process or memory for them. ERR_INTERRUPTED: `stop` was set, or a signal ended the child.
+ * more memory than given[] and out[] have. Neither this process nor another room is affected. ERR_DEVICE, ERR_MEMORY:
+ * this machine has no process or memory for them. ERR_INTERRUPTED: `stop` was set, or a signal ended the child.
  * The cost is one fork. The process must have one thread.
  */
 bool prepare_run(const PrepareCall *call, int ncall, PrepareWait wait, Constants *to, int *failed, Err *err);

@@ -38,11 +38,11 @@ static void ask_bundle(Runner *x, Job *j, Msg *msg, uint32_t program, const Meas
 		.threads = (uint32_t)x->m->o.threads,
 		.seed = 1,
 		.nfile = net->bytes,
-		.npath = net->apart != NULL ? strlen(net->apart) : 0,
-		.apart = net->apart_bytes };
+		.npath = net->constants_path != NULL ? strlen(net->constants_path) : 0,
+		.nconstant = net->constants_bytes };
 	msg_begin(msg, MSG_BUNDLE, ++x->m->serial, &f);
 	msg_add(msg, net->bundle, net->bytes);
-	msg_add(msg, net->apart, f.npath);
+	msg_add(msg, net->constants_path, f.npath);
 	if (!msg_end(msg))
 		msg->full = true;
 	j->answers++;

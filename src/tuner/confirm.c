@@ -75,10 +75,10 @@ static double round_ms(const Tuner *t, int networks)
 	return networks * fmin(TUNE_TRAIN * ms, TUNE_TRAIN_MS + 2 * ms) + TUNE_START_MS;
 }
 
-/* A bundle's way to the runner, which maps constants that lie apart. */
+/* Sending a bundle to the runner. One without its constants, which the runner maps, takes no time. */
 static double load_ms(const Tuner *t)
 {
-	return t->plain->apart_bytes > 0 ? 0 : (double)t->plain->constant_bytes / 1e3 / TUNE_LOAD_MB_S;
+	return t->plain->shared_bytes > 0 ? 0 : (double)t->plain->constant_bytes / 1e3 / TUNE_LOAD_MB_S;
 }
 
 double confirm_ms(const Tuner *t)
@@ -130,7 +130,8 @@ static bool make(void *arg, DuelNetwork *net, Err *err)
 	net->made = confirm_compile(x->t, wanted_trace, x);
 	x->unloaded++;
 	/* Of the default one all code may be cached, and all constants were made for it. */
-	x->t->compile_ms = fmax(x->makes++ > 0 ? x->t->compile_ms : 0, tuner_now(x->t) - start);
+	if (net->made != NULL)
+		x->t->compile_ms = fmax(x->makes++ > 0 ? x->t->compile_ms : 0, tuner_now(x->t) - start);
 	return net->made != NULL;
 }
 
@@ -255,8 +256,8 @@ static bool time_round(void *arg, DuelNetwork *const *which, int n, int round, E
 		const Compiled *c = which[i]->made;
 		net[i] = (MeasureNetwork){ .bundle = c->bundle,
 			.bytes = c->bundle_bytes,
-			.apart = c->apart_bytes > 0 ? constants_path(t->constants) : NULL,
-			.apart_bytes = c->apart_bytes,
+			.constants_path = c->shared_bytes > 0 ? constants_path(t->constants) : NULL,
+			.constants_bytes = c->shared_bytes,
 			.nstep = c->nstep,
 			.step_ns = arena_array(x->arena, int64_t, c->nstep + 1) };
 	}

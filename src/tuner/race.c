@@ -53,8 +53,8 @@ void final_open(Tuner *t)
 	t->compile_ms = tuner_now(t) - start;
 	t->progress->phase = TUNE_SEARCH;
 	/*
-	 * What a run of the network passes through the caches: constants, prepared ones as they lie in the
-	 * bundle, and the workspace. Of a network whose defaults do not compile, the constants as they are.
+	 * What a run of the network passes through the caches: the constants that its kernels read, and the workspace. Of a
+	 * network whose defaults do not compile, the constants as they are.
 	 */
 	const Dag *dag = t->ask->dag;
 	t->cold_bytes = t->plain != NULL ? t->plain->constant_bytes + t->plain->workspace_bytes : 0;

@@ -18,12 +18,12 @@ typedef struct MsgImage { /* then: DlcEntry[nentry], image bytes */
 } MsgImage;
 
 /*
- * Then: the file's bytes, path. With a path the bytes end before the constants, and those are the first `apart` bytes
- * of the file of that name on the worker's machine. Inputs are filled at random from seed.
+ * Then: the file's bytes, path. With a path the bytes end before the constants, and these are the first `nconstant`
+ * bytes of the file of that name on the worker's machine. Inputs are filled at random from seed.
  */
 typedef struct MsgBundle {
 	uint32_t program, threads;
-	uint64_t seed, nfile, npath, apart;
+	uint64_t seed, nfile, npath, nconstant;
 } MsgBundle;
 
 /* NONE: the buffer holds zeros or older data; this costs nothing. */

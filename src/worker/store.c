@@ -337,7 +337,7 @@ DlcStatus worker_read(const Worker *w, const MsgRead *m, View *out, DlcError *er
 static DlcStatus open_bundle(
 	Worker *w, LoadedProgram *p, const MsgBundle *m, const void *file, const char *path, DlcError *err)
 {
-	DlcStatus s = bundle_take(w, p, m, file, path, err);
+	DlcStatus s = worker_take_bundle(w, p, m, file, path, err);
 	if (s == DLC_OK)
 		s = dlc_model_open_memory_on(worker_own(w)->id, p->file, p->nfile, &p->model, err);
 	if (s == DLC_OK)

@@ -68,8 +68,11 @@ typedef struct Worker {
 	Lost lost;
 } Worker;
 
-/* take_bundle.c: p->file, the whole bundle as a network's file has it; also after a failure p owns what is there. */
-DlcStatus bundle_take(
+/*
+ * take_bundle.c: puts the whole bundle of a message at p->file, which p owns also where that fails. `path` has m->npath
+ * bytes and no 0 behind them.
+ */
+DlcStatus worker_take_bundle(
 	Worker *w, LoadedProgram *p, const MsgBundle *m, const void *file, const char *path, DlcError *err);
 
 enum { WORKER_POISON = 0xff }; /* in every byte: NaN in floats, -1 in integers */

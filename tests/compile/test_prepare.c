@@ -177,11 +177,11 @@ static Compiled *joined(Lab *lab, const Compiled *c, const Constants *constants)
 	Bytes all;
 	Compiled *whole = arena_copy(lab->arena, c, sizeof *c);
 	ck_assert_msg(file_read(lab->arena, constants_path(constants), 1 << 30, &all, &err), "%s", err.text);
-	ck_assert_uint_ge(all.n, c->apart_bytes);
-	whole->bundle_bytes = c->bundle_bytes + c->apart_bytes;
+	ck_assert_uint_ge(all.n, c->shared_bytes);
+	whole->bundle_bytes = c->bundle_bytes + c->shared_bytes;
 	whole->bundle = arena_alloc_aligned(lab->arena, whole->bundle_bytes, 64);
 	memcpy(whole->bundle, c->bundle, c->bundle_bytes);
-	memcpy(whole->bundle + c->bundle_bytes, all.at, c->apart_bytes);
+	memcpy(whole->bundle + c->bundle_bytes, all.at, c->shared_bytes);
 	return whole;
 }
 
@@ -204,17 +204,16 @@ START_TEST(networks_share_constants)
 	for (int turn = 0; turn < 4; turn++) {
 		o.ndb = turn % 2;
 		o.db = &lab->db;
-		const unsigned char *before = constants_room(o.constants, 64);
+		uint64_t before = constants_bytes(o.constants);
 		Compiled *c = compile_model(lab->arena, d, &o, &err);
 		ck_assert_msg(c != NULL, "%s: %s", err.place, err.text);
-		const unsigned char *after = constants_room(o.constants, 64);
-		ck_assert_int_eq(after == before + 64, turn >= 2); /* both lie in the first block */
+		ck_assert_int_eq(constants_bytes(o.constants) == before, turn >= 2);
 		for (int k = 0; turn == 0 && k < c->partition->ntask; k++)
 			put(lab, c->task[k].task, cases[_i].trace);
 		CompileOptions plain = o;
 		plain.constants = NULL;
 		Compiled *whole = compile_model(lab->arena, d, &plain, &err);
-		ck_assert(whole != NULL && whole->apart_bytes == 0);
+		ck_assert(whole != NULL && whole->shared_bytes == 0);
 		ck_assert_int_gt(whole->constant_bytes, 0);
 		int64_t n, same;
 		float *want = run(lab, whole, &n), *got = run(lab, joined(lab, c, o.constants), &same);
@@ -236,6 +235,9 @@ static bool call_all(const char *const *text, int n, PrepareWait wait, int64_t u
 	PrepareCall call[CALLS];
 	Prepared out[CALLS];
 	int64_t c[4] = { 1, 2, 3, 4 };
+	Constants *to = constants_new(a, true);
+	int *known = constants_room(to, sizeof *known);
+	*known = 7;
 	const Prepared given = { "c", c, sizeof c };
 	target_host(&host, 1);
 	for (int k = 0; k < n; k++) {
@@ -245,7 +247,11 @@ static bool call_all(const char *const *text, int n, PrepareWait wait, int64_t u
 		out[k] = (Prepared){ "u", NULL, sizeof u[k] };
 		call[k] = (PrepareCall){ ks, &m[k], &given, 1, &out[k], 1 };
 	}
-	bool ok = prepare_run(call, n, wait, constants_new(a, false), failed, err);
+	bool ok = prepare_run(call, n, wait, to, failed, err);
+	unsigned char *room = ok ? NULL : constants_room(to, 1); /* a failed run's, zeroed */
+	for (size_t i = 0; room != NULL && i < sizeof u[0]; i++)
+		ck_assert_int_eq(room[i], 0);
+	ck_assert_int_eq(*known, 7);
 	for (int k = 0; ok && k < n; k++)
 		memcpy(u[k], out[k].data, sizeof u[k]);
 	arena_free(a);

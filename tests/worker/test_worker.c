@@ -89,14 +89,14 @@ static const char *constants_file(const unsigned char *bundle, uint64_t less)
 	return path;
 }
 
-static MsgKind ask_apart(Peer *p, const unsigned char *bundle, uint64_t nfile, const char *path, uint64_t apart)
+static MsgKind ask_parts(Peer *p, const unsigned char *bundle, uint64_t nfile, const char *path, uint64_t constants)
 {
 	size_t bytes[] = { nfile, strlen(path) };
-	MsgBundle m = { .program = 3, .threads = 1, .seed = 5, .nfile = nfile, .npath = bytes[1], .apart = apart };
+	MsgBundle m = { .program = 3, .threads = 1, .seed = 5, .nfile = nfile, .npath = bytes[1], .nconstant = constants };
 	return ask(p, MSG_BUNDLE, &m, 2, (const void *[]){ bundle, path }, bytes);
 }
 
-START_TEST(constants_apart)
+START_TEST(constants_of_a_file)
 {
 	Build *b = build_add(100);
 	size_t size;
@@ -107,20 +107,20 @@ START_TEST(constants_apart)
 	memset(longest, 'x', sizeof longest);
 	longest[sizeof longest - 1] = 0;
 	const char *path = constants_file(bytes, 0);
-	ck_assert_int_eq(ask_apart(&p, bytes, h->const_offset, path, h->const_bytes), MSG_DONE);
+	ck_assert_int_eq(ask_parts(&p, bytes, h->const_offset, path, h->const_bytes), MSG_DONE);
 	unlink(path); /* it is mapped */
 	ck_assert_int_eq(ask_run(&p, 3), MSG_DONE);
-	ck_assert_int_eq(ask_apart(&p, bytes, h->const_offset, path, h->const_bytes), MSG_REFUSED);
+	ck_assert_int_eq(ask_parts(&p, bytes, h->const_offset, path, h->const_bytes), MSG_REFUSED);
 	ck_assert_ptr_nonnull(strstr(refusal(&p), "No such file"));
-	ck_assert_int_eq(ask_apart(&p, bytes, h->const_offset, "/tmp", h->const_bytes), MSG_REFUSED);
-	ck_assert_int_eq(ask_apart(&p, bytes, h->const_offset, longest, h->const_bytes), MSG_REFUSED);
+	ck_assert_int_eq(ask_parts(&p, bytes, h->const_offset, "/tmp", h->const_bytes), MSG_REFUSED);
+	ck_assert_int_eq(ask_parts(&p, bytes, h->const_offset, longest, h->const_bytes), MSG_REFUSED);
 	path = constants_file(bytes, 1);
-	ck_assert_int_eq(ask_apart(&p, bytes, h->const_offset, path, h->const_bytes), MSG_REFUSED);
-	ck_assert_ptr_nonnull(strstr(refusal(&p), "no file of"));
-	ck_assert_int_eq(ask_apart(&p, bytes, h->const_offset, path, h->const_bytes - 1), MSG_REFUSED);
-	ck_assert_int_eq(ask_apart(&p, bytes, h->const_offset - 8, path, 8), MSG_REFUSED);
-	ck_assert_int_eq(ask_apart(&p, bytes, h->const_offset, path, 0), MSG_REFUSED);
-	ck_assert_int_eq(ask_apart(&p, bytes, h->const_offset, path, UINT64_MAX), MSG_REFUSED);
+	ck_assert_int_eq(ask_parts(&p, bytes, h->const_offset, path, h->const_bytes), MSG_REFUSED);
+	ck_assert_ptr_nonnull(strstr(refusal(&p), "are no file of"));
+	ck_assert_int_eq(ask_parts(&p, bytes, h->const_offset, path, h->const_bytes - 1), MSG_REFUSED);
+	ck_assert_int_eq(ask_parts(&p, bytes, h->const_offset - 8, path, 8), MSG_REFUSED);
+	ck_assert_int_eq(ask_parts(&p, bytes, h->const_offset, path, 0), MSG_REFUSED);
+	ck_assert_int_eq(ask_parts(&p, bytes, h->const_offset, path, UINT64_MAX), MSG_REFUSED);
 	ck_assert_int_eq(ask_run(&p, 3), MSG_DONE); /* the first one stands */
 	unlink(path);
 	ck_assert_int_eq(peer_close(&p), 0);
@@ -154,7 +154,7 @@ int main(int argc, char **argv)
 	TCase *tc = tcase_create("worker");
 	tcase_add_loop_test(tc, runs, 0, 3);
 	tcase_add_test(tc, bundles);
-	tcase_add_test(tc, constants_apart);
+	tcase_add_test(tc, constants_of_a_file);
 	tcase_add_test(tc, bad_kernels);
 	return run_suite("worker", tc);
 }
