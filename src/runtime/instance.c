@@ -116,6 +116,11 @@ DlcStatus dlc_instance_open(const DlcModel *m, int threads, DlcInstance **out, D
 	return s;
 }
 
+Team *instance_team(const DlcInstance *i)
+{
+	return i->team;
+}
+
 void dlc_instance_close(DlcInstance *i)
 {
 	if (i == NULL)

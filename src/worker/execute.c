@@ -100,6 +100,7 @@ int program_cpus(const Worker *w, const LoadedProgram *p)
 static DlcStatus sample_instance(Execution *x, DlcError *err)
 {
 	DlcStatus s = DLC_OK;
+	team_spread(instance_team(x->p->instance));
 	lost_begin(&x->w->lost, program_cpus(x->w, x->p));
 	x->begin_ns[0] = timing_wall_ns();
 	for (uint32_t r = 0; r < x->repeat && s == DLC_OK; r++)
@@ -112,10 +113,12 @@ static DlcStatus sample_instance(Execution *x, DlcError *err)
 static DlcStatus sample_calls(Execution *x, DlcError *err)
 {
 	const Site *at = x->p->site;
-	if (at->device->on_host)
+	if (at->device->on_host) {
+		team_spread(x->w->team);
 		team_run(x->w->team, sample_thread, x);
-	else
+	} else {
 		sample_stream(x);
+	}
 	uint64_t failed = atomic_load(&x->failed[0]);
 	if (failed == 0)
 		failed = atomic_load(&x->failed[1]);

@@ -15,6 +15,7 @@ enum { RUNS = 100000, VALUES = 1 << 22 };
 static DlcStatus profile_run(Worker *w, const LoadedProgram *p, uint64_t *row, DlcError *err)
 {
 	uint64_t cpu_ns;
+	team_spread(instance_team(p->instance));
 	lost_begin(&w->lost, program_cpus(w, p));
 	uint64_t start = timing_wall_ns();
 	DlcStatus s = dlc_instance_profile(p->instance, row + PROFILE_STEPS, err);
