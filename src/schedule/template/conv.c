@@ -171,6 +171,24 @@ static void order_outer(const Tiled *t, Tile *tile, Stay stay)
 }
 
 /*
+ * Whether the threads of a team rather share rows of a 1x1 convolution than its filters. What a thread makes, of the
+ * layer before or of a prologue, is far from the others: with rows it reads its own, and all weights, which half of the
+ * second cache holds.
+ */
+static bool threads_keep_rows(const Sketch *s, const OpCall *c, const Tiled *t)
+{
+	const Dag *d = s->task->dag;
+	const Value *x = image_of(d, c), *w = &d->value.at[c->in[1]];
+	int64_t rows = 1, weights = dtype_bytes(w->type, w->shape.dim[1] * t->axis[1].extent);
+	int64_t image = dtype_bytes(x->type, w->shape.dim[1] * conv_pixels(x));
+	for (int k = 0; k + 1 < t->n; k++)
+		rows *= k != 1 ? t->axis[k].extent : 1;
+	return s->target->threads > 1 && conv_pixels(w) == 1 && op_int(c, "groups") == 1 &&
+		share_filled(s->target, rows) >= TMPL_CONV_FILLED && weights * 2 <= target_cache(s->target, 2) &&
+		(t->nbefore > 0 || (double)image >= TMPL_CONV_KEPT * (double)weights);
+}
+
+/*
  * The order by default of a 1x1 convolution. Where half of the second cache does not hold the image, each panel of
  * weights reads it again from farther away; in the order of rows each row reads all weights.
  */
@@ -183,10 +201,11 @@ static Stay guess_order(const Sketch *s, const OpCall *c, const Tiled *t, const 
 	int64_t image = dtype_bytes(x->type, channels * rows * x->shape.dim[x->shape.rank - 1]);
 	int64_t weights = dtype_bytes(w->type, channels * filters);
 	if (conv_pixels(w) > 1 || op_int(c, "groups") > 1 || far == 0 || image * 2 <= far)
-		return STAY_WEIGHTS;
+		return threads_keep_rows(s, c, t) ? STAY_ROW : STAY_WEIGHTS;
 	int64_t panels = ceil_div(filters, tile->lanes * tile->vectors);
 	int64_t by_rows = image + weights * (weights * 2 > far ? rows : 1);
-	return image * panels + weights > TMPL_CONV_FARTHER * by_rows ? STAY_ROW : STAY_WEIGHTS;
+	bool farther = image * panels + weights > TMPL_CONV_FARTHER * by_rows;
+	return farther || threads_keep_rows(s, c, t) ? STAY_ROW : STAY_WEIGHTS;
 }
 
 /*
@@ -194,7 +213,7 @@ static Stay guess_order(const Sketch *s, const OpCall *c, const Tiled *t, const 
  * own makes all of it in the order of weights: the better one where these are cold for few pixels, or the image stays
  * in the second cache.
  */
-static Stay guess_order_before(const Sketch *s, const OpCall *c)
+static Stay guess_order_before(const Sketch *s, const OpCall *c, const Tiled *t)
 {
 	const Dag *d = s->task->dag;
 	const Value *x = image_of(d, c), *w = &d->value.at[c->in[1]], *y = &d->value.at[c->out[0]];
@@ -202,7 +221,9 @@ static Stay guess_order_before(const Sketch *s, const OpCall *c)
 	int64_t image = dtype_bytes(x->type, w->shape.dim[1] * conv_pixels(x));
 	int64_t weights = dtype_bytes(w->type, w->shape.dim[1] * w->shape.dim[0]);
 	bool passes = conv_pixels(w) == 1 && pixels > TMPL_CONV_COLD && weights <= 2 * far && 3 * image > 2 * far;
-	return pixels > TMPL_FEW_PIXELS || passes ? STAY_PIXELS : STAY_WEIGHTS;
+	if (pixels > TMPL_FEW_PIXELS)
+		return STAY_PIXELS;
+	return threads_keep_rows(s, c, t) ? STAY_ROW : passes ? STAY_PIXELS : STAY_WEIGHTS;
 }
 
 /*
@@ -499,7 +520,7 @@ static void direct(Sketch *s, const OpCall *c, const Tiled *image, int64_t lanes
 	int64_t part = parts_of_image(s, c, t, &tile, image_of(d, c), channel_loop(t));
 	if (part == 0) {
 		sketch_group(s);
-		choose_order(s, t, &tile, t->nbefore > 0 ? guess_order_before(s, c) : guess_order(s, c, image, &tile));
+		choose_order(s, t, &tile, t->nbefore > 0 ? guess_order_before(s, c, t) : guess_order(s, c, image, &tile));
 		choose_edges(s, t, &tile);
 		tile_shares(s, t, &tile);
 		sketch_group_end(s);
