@@ -148,7 +148,7 @@ static bool write_bundle(Compiled *c, const Build *b, const NetPlan *plan)
 	const Target *t = b->o->target;
 	char text[TARGET_TEXT], lock[HASH_HEX];
 	BundleOut *out = bundle_out_new(b->arena);
-	/* A device's runner would copy all of them to it, those of other networks too. */
+	/* A device's runner would copy the constants of all networks to the device. */
 	bool mapped = b->o->constants != NULL && constants_path(b->o->constants) != NULL;
 	out->constants = mapped && codegen_device(t) == DLC_DEVICE_CPU ? b->o->constants : NULL;
 	uint32_t *first = arena_array(b->arena, uint32_t, b->part->ntask + 1); /* entry of each task: one for each kernel */

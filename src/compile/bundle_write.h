@@ -1,7 +1,7 @@
 /*
  * Writes the file that src/runtime/bundle.h describes. Tables grow in the arena; texts and
  * constant dims are shared; finish lays out the sections and sums them. The bytes depend on
- * nothing but what was added, and with `constants` on what was there.
+ * nothing but what was added, and with `constants`, whose offsets it has, on what these held already.
  */
 #ifndef COMPILE_BUNDLE_WRITE_H
 #define COMPILE_BUNDLE_WRITE_H
@@ -63,8 +63,8 @@ typedef struct BundleFacts {
 } BundleFacts;
 
 /*
- * The file: *size bytes, in the arena, 64-byte aligned. With constants of its own place it ends before them, has no
- * checksum of them, and counts all that were there.
+ * The file: *size bytes, in the arena, 64-byte aligned. With `constants` it ends before them and has no checksum of
+ * them; its header counts all bytes of theirs.
  */
 unsigned char *bundle_finish(BundleOut *b, const BundleFacts *facts, size_t *size);
 

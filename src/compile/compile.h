@@ -57,7 +57,7 @@ typedef struct Compiled {
 	const Partition *partition;
 	TaskPlan *task;        /* partition->ntask of them */
 	int hits[HIT_COUNT];   /* tasks of each class */
-	unsigned char *bundle; /* the file's bytes, in the arena; before its constants if shared_bytes is not 0 */
+	unsigned char *bundle; /* the file's bytes, in the arena; ends before its constants if shared_bytes > 0 */
 	size_t bundle_bytes;
 	int64_t constant_bytes; /* that its kernels read */
 	uint64_t shared_bytes;  /* of CompileOptions.constants when the bundle was made; 0: it is whole */

@@ -11,9 +11,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -21,7 +23,7 @@ enum { COPIES_BYTES = 1 << 20, ALIGN = 64 };
 
 typedef struct Block {
 	unsigned char *at;
-	size_t bytes, used; /* used: by copies; a room's is 0 once it was given back */
+	size_t bytes, used; /* used: by copies */
 	uint64_t offset;    /* in the file */
 	bool copies;
 } Block;
@@ -54,13 +56,29 @@ static void close_constants(void *arg)
 /* ---- the file ---- */
 
 #ifdef __linux__
-/* Another process tries: whether this one may says nothing, and there may be no /proc. */
-static bool others_can_open(const char *path)
+/* Opens this very file by the path? */
+static bool opens(const char *path, int fd)
+{
+	struct stat here, there;
+	int by = open(path, O_RDONLY | O_CLOEXEC);
+	return by >= 0 && fstat(fd, &here) == 0 && fstat(by, &there) == 0 && here.st_dev == there.st_dev &&
+	       here.st_ino == there.st_ino;
+}
+
+/*
+ * A child tries to open the file: this process may always open its own, and /proc may be missing or another one's.
+ * False also where SIGCHLD is ignored, so that the child's end is not told.
+ */
+static bool others_can_open(const char *path, int fd)
 {
 	int status = 1;
+	sigset_t all, before;
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before); /* no handler of this process runs in the child */
 	pid_t child = fork(), got;
 	if (child == 0)
-		_exit(open(path, O_RDONLY | O_CLOEXEC) < 0);
+		_exit(!opens(path, fd));
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	while (child > 0 && (got = waitpid(child, &status, 0)) < 0 && errno == EINTR)
 		;
 	return child > 0 && got == child && status == 0;
@@ -69,11 +87,11 @@ static bool others_can_open(const char *path)
 static void open_file(Constants *c)
 {
 	struct rlimit most;
-	if (getrlimit(RLIMIT_FSIZE, &most) != 0 || most.rlim_cur != RLIM_INFINITY) /* it would end this process */
+	if (getrlimit(RLIMIT_FSIZE, &most) != 0 || most.rlim_cur != RLIM_INFINITY) /* writing past it is a signal */
 		return;
 	c->fd = memfd_create("dlc constants", MFD_CLOEXEC);
 	c->path = arena_printf(c->arena, "/proc/%ld/fd/%d", (long)getpid(), c->fd);
-	if (c->fd >= 0 && others_can_open(c->path))
+	if (c->fd >= 0 && fallocate(c->fd, FALLOC_FL_KEEP_SIZE, 0, 1) == 0 && others_can_open(c->path, c->fd))
 		return;
 	if (c->fd >= 0)
 		close(c->fd);
@@ -81,14 +99,26 @@ static void open_file(Constants *c)
 	c->path = NULL;
 }
 
-/* Memory is taken here, where its lack is an error: a page that is missing later is a signal. */
+/*
+ * Memory is taken here, where its lack is an error: a page that is missing later is a signal. A signal meanwhile takes
+ * a piece back.
+ */
 static bool extend_file(const Constants *c, size_t n)
 {
-	int failed;
-	do
-		failed = fallocate(c->fd, 0, (off_t)c->bytes, (off_t)n) == 0 ? 0 : errno;
-	while (failed == EINTR);
-	return failed == 0;
+	enum { PIECE = 16 << 20 };
+	for (size_t done = 0, piece; done < n; done += piece) {
+		piece = n - done < PIECE ? n - done : PIECE;
+		while (fallocate(c->fd, 0, (off_t)(c->bytes + done), (off_t)piece) != 0)
+			if (errno != EINTR)
+				return false;
+	}
+	return true;
+}
+
+static void shorten_file(const Constants *c)
+{
+	if (c->fd >= 0 && ftruncate(c->fd, (off_t)c->bytes) != 0)
+		(void)0; /* it is longer than it says, which nobody sees */
 }
 #else
 static void open_file(Constants *c)
@@ -100,6 +130,11 @@ static bool extend_file(const Constants *c, size_t n)
 {
 	(void)c, (void)n;
 	return false;
+}
+
+static void shorten_file(const Constants *c)
+{
+	(void)c;
 }
 #endif
 
@@ -137,6 +172,7 @@ static Block *add_block(Constants *c, size_t n, bool copies)
 	                   : MAP_FAILED;
 	if (at == MAP_FAILED) {
 		c->block.n--;
+		shorten_file(c);
 		return NULL;
 	}
 	b->at = at;
@@ -147,16 +183,8 @@ static Block *add_block(Constants *c, size_t n, bool copies)
 
 void *constants_room(Constants *c, size_t n)
 {
-	Block *b = NULL;
-	for (size_t i = 0; i < c->block.n && b == NULL; i++)
-		if (!c->block.at[i].copies && c->block.at[i].used == 0 && c->block.at[i].bytes >= n)
-			b = &c->block.at[i];
-	if (b == NULL)
-		b = add_block(c, n, false);
-	if (b == NULL)
-		return NULL;
-	b->used = b->bytes;
-	return b->at;
+	const Block *b = add_block(c, n, false);
+	return b != NULL ? b->at : NULL;
 }
 
 void constants_guard(const Constants *c, const void *room)
@@ -168,11 +196,13 @@ void constants_guard(const Constants *c, const void *room)
 
 void constants_give_back(Constants *c, void *room)
 {
-	for (size_t i = 0; i < c->block.n; i++)
-		if (c->block.at[i].at == room) {
-			memset(room, 0, c->block.at[i].bytes);
-			c->block.at[i].used = 0;
-		}
+	Block *b = &c->block.at[c->block.n - 1];
+	if (b->at != room)
+		return;
+	munmap(b->at, b->bytes);
+	c->bytes -= b->bytes;
+	c->block.n--;
+	shorten_file(c);
 }
 
 static int64_t find_offset(const Constants *c, const unsigned char *data, size_t n)

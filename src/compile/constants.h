@@ -23,7 +23,7 @@ uint64_t constants_bytes(const Constants *c);
 void *constants_room(Constants *c, size_t n);
 /* In a fork: of all rooms, only this one can be written. */
 void constants_guard(const Constants *c, const void *room);
-/* Takes a room back, for another one. */
+/* Takes back the last room. */
 void constants_give_back(Constants *c, void *room);
 /* The offset of these n bytes in the file, into which they are copied if they lie elsewhere. -1: no memory is left. */
 int64_t constants_offset(Constants *c, const void *data, size_t n);

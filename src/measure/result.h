@@ -41,10 +41,10 @@ typedef struct MeasureResult {
 
 /* A network, and how long it takes: medians in nanoseconds, of `samples` runs; `lost` more lost a CPU. */
 typedef struct MeasureNetwork {
-	const void *bundle; /* its file; before its constants if these have a path */
+	const void *bundle; /* its file; ends before its constants if these have a path */
 	size_t bytes;
 	const char *constants_path; /* a file of this machine, there as long as the Measure is; NULL: the bundle is whole */
-	uint64_t constants_bytes;   /* that are its constants, from its beginning on */
+	uint64_t constants_bytes;   /* the first so many bytes of that file are its constants */
 	int nstep; /* of its plan */
 	int64_t median_ns, samples, lost;
 	int64_t *step_ns; /* nstep of them, the caller's */

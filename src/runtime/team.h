@@ -19,10 +19,10 @@ int team_threads(const Team *t);
 /* Runs fn on all threads; returns when all have left it. */
 void team_run(Team *t, TeamFn *fn, void *arg);
 /*
- * Moves threads of the team that share a CPU while another one is free to that one (team_place.c). A thread that was
- * woken while other programs ran may wait for the CPU of another thread of its team; when those programs stop, the
- * scheduler can let the two take turns for some ten milliseconds, and leave a CPU idle. Costs a microsecond where each
- * has a CPU of its own.
+ * Where two threads of the team share a CPU and another CPU is free, moves one of them there (team_place.c); not the
+ * caller. A thread that was woken while other programs ran may wait for the CPU of another thread of its team; when
+ * those programs stop, the scheduler can let the two take turns for some ten milliseconds, and leave a CPU idle. Wakes
+ * the team; costs a microsecond where it is awake and each thread has a CPU of its own. Not inside team_run.
  */
 void team_spread(Team *t);
 /* Called by all threads inside team_run: what was written before it is seen behind it. */

@@ -29,7 +29,7 @@ static int open_constants(const MsgBundle *m, const char *path, DlcError *err)
 	if (fd < 0 || fstat(fd, &st) != 0) {
 		runtime_fail(err, DLC_SYSTEM, "the constants of a bundle, %s, cannot be read: %s", name, strerror(errno));
 	} else if (!S_ISREG(st.st_mode) || (uint64_t)st.st_size < m->nconstant) {
-		refuse(err, "the constants of a bundle, %s, are no file of %llu bytes", name,
+		refuse(err, "the constants of a bundle, %s, have fewer than %llu bytes, or are no file", name,
 			(unsigned long long)m->nconstant);
 	} else {
 		return fd;
