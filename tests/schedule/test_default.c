@@ -71,6 +71,38 @@ static const char *default_trace(Arena *a, const char *dag)
 	return default_trace_for(a, dag, cpu(1));
 }
 
+/* Several threads divide the rows of a 1x1 convolution, or its filters. */
+static const struct {
+	const char *dag;
+	int threads;
+	bool rows;
+} divided[] = {
+#define CONV(n, c, hw, f, sides) \
+	"dag a\nin x: f32[" n "," c "," sides "]:NCHW16c\nconst w: f32[" f "," c ",1,1]\nconst b: f32[" f "]\n" \
+	"y: f32[" n "," f "," hw "] = conv(x, w, b)"
+#define RELU(n, f, hw) "\nz: f32[" n "," f "," hw "]:NCHW16c = relu(y)\nout z\n"
+	{ CONV("1", "64", "14,14", "64", "14,14") RELU("1", "64", "14,14"), 2, true }, /* 3.06 pixels a filter */
+	{ CONV("1", "64", "14,14", "96", "14,14") RELU("1", "96", "14,14"), 2, false },
+	{ CONV("1", "64", "14,14", "64", "14,14") RELU("1", "64", "14,14"), 1, false },
+	{ CONV("1", "64", "14,14", "64", "14,14") RELU("1", "64", "14,14"), 12, false }, /* 14 of 24 */
+	{ CONV("2", "64", "14,14", "64", "14,14") RELU("2", "64", "14,14"), 2, false }, /* each has an image */
+	{ CONV("1", "4096", "20,20", "64", "20,20") RELU("1", "64", "20,20"), 2, false }, /* a megabyte of weights */
+	{ CONV("1", "64", "14,14", "96", "28,28") " strides=[2,2]" RELU("1", "96", "14,14"), 2, false },
+	{ "dag b\nin x: f32[1,64,14,14]:NCHW16c\nconst w: f32[128,64,1,1]\nconst b: f32[128]\n"
+	  "r: f32[1,64,14,14] = relu(x)\ny: f32[1,128,14,14]:NCHW16c = conv(r, w, b)\nout y\n", 2, true },
+	{ "dag c\nin x: f32[1,64,7,7]:NCHW16c\nconst w: f32[128,64,1,1]\nconst b: f32[128]\n"
+	  "r: f32[1,64,7,7] = relu(x)\ny: f32[1,128,7,7]:NCHW16c = conv(r, w, b)\nout y\n", 2, false },
+};
+
+START_TEST(threads_divide_rows_of_large_images)
+{
+	Arena *a = arena_new();
+	const char *trace = default_trace_for(a, divided[_i].dag, named_target("cpu:znver5", divided[_i].threads));
+	ck_assert_msg((strstr(trace, "parallel h") != NULL) == divided[_i].rows, "%s", trace);
+	arena_free(a);
+}
+END_TEST
+
 START_TEST(cold_weights_are_asked_for)
 {
 	Arena *a = arena_new();
@@ -506,6 +538,7 @@ int main(void)
 	tcase_add_loop_test(tc, an_anchor_is_tiled_wherever_it_stands, 0, LEN(anchors));
 	tcase_add_loop_test(tc, odd_axes_have_tiles, 0, LEN(odd));
 	tcase_add_loop_test(tc, sums_take_most_of_a_small_file, 0, LEN(small_files));
+	tcase_add_loop_test(tc, threads_divide_rows_of_large_images, 0, LEN(divided));
 	tcase_add_loop_test(tc, cold_weights_are_asked_for, 0, LEN(asked));
 	tcase_add_loop_test(tc, large_outputs_pass_the_caches_by, 0, LEN(far));
 	tcase_add_loop_test(tc, all_fns_say_what_passes_the_caches_by, 0, LEN(written));

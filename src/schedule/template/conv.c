@@ -171,21 +171,23 @@ static void order_outer(const Tiled *t, Tile *tile, Stay stay)
 }
 
 /*
- * Whether the threads of a team rather share rows of a 1x1 convolution than its filters. What a thread makes, of the
- * layer before or of a prologue, is far from the others: with rows it reads its own, and all weights, which half of the
+ * Whether threads divide rows of a 1x1 convolution instead of filters. What one thread writes lies in another core's
+ * cache: of the layer before, or of a prologue. By rows each reads its own pixels and all weights, which half of the
  * second cache holds.
  */
 static bool threads_keep_rows(const Sketch *s, const OpCall *c, const Tiled *t)
 {
-	const Dag *d = s->task->dag;
-	const Value *x = image_of(d, c), *w = &d->value.at[c->in[1]];
-	int64_t rows = 1, weights = dtype_bytes(w->type, w->shape.dim[1] * t->axis[1].extent);
-	int64_t image = dtype_bytes(x->type, w->shape.dim[1] * conv_pixels(x));
-	for (int k = 0; k + 1 < t->n; k++)
-		rows *= k != 1 ? t->axis[k].extent : 1;
-	return s->target->threads > 1 && conv_pixels(w) == 1 && op_int(c, "groups") == 1 &&
-		share_filled(s->target, rows) >= TMPL_CONV_FILLED && weights * 2 <= target_cache(s->target, 2) &&
-		(t->nbefore > 0 || (double)image >= TMPL_CONV_KEPT * (double)weights);
+	const Value *w = &s->task->dag->value.at[c->in[1]];
+	int64_t batch = t->axis[0].extent, filters = t->axis[1].extent, rows = 1;
+	int64_t weights = dtype_bytes(w->type, w->shape.dim[1] * filters);
+	for (int k = 2; k + 1 < t->n; k++)
+		rows *= t->axis[k].extent;
+	int64_t pixels = rows * t->axis[t->n - 1].extent;
+	bool divide = share_filled(s->target, batch) < TMPL_CONV_FILLED &&
+		share_filled(s->target, batch * rows) >= TMPL_CONV_FILLED;
+	return s->target->threads > 1 && conv_pixels(w) == 1 && op_int(c, "groups") == 1 && divide &&
+		weights * 2 <= target_cache(s->target, 2) && pixels > TMPL_CONV_COLD &&
+		(t->nbefore > 0 || (double)pixels >= TMPL_CONV_KEPT * (double)filters);
 }
 
 /*
