@@ -32,6 +32,7 @@ typedef struct Build {
 /* The compiled prepare Fns of a Task, whose groups share them. */
 typedef struct PrepareCode {
 	const KernelSet *set; /* NULL: not yet looked at */
+	Hash fns;             /* constants_fns of it */
 	bool made;
 	Module module;
 } PrepareCode;
@@ -50,9 +51,11 @@ static bool run_prepare(const PrepareJob *job, int n, void *arg, Err *err)
 	int at = 0, ncall = 0;
 	for (int k = 0; made && k < n; k++) {
 		PrepareCode *c = &code[job[k].task];
-		if (c->set == NULL)
+		if (c->set == NULL) {
 			c->set = ir_set_of_kind(a, b->set[job[k].task], FN_PREPARE);
-		if (constants_find(b->constants, c->set, &job[k]))
+			c->fns = constants_fns(c->set);
+		}
+		if (constants_find(b->constants, c->fns, &job[k]))
 			continue;
 		if (!c->made) {
 			at = ncall;
@@ -63,7 +66,7 @@ static bool run_prepare(const PrepareJob *job, int n, void *arg, Err *err)
 	}
 	bool ok = made && (ncall == 0 || prepare_run(call, ncall, wait, b->constants, &at, err));
 	for (int k = 0; ok && k < ncall; k++)
-		constants_add(b->constants, call[k].ks, of[k]);
+		constants_add(b->constants, code[of[k]->task].fns, of[k]);
 	int task = ok ? -1 : of[at]->task;
 	b->unprepared = made && !ok && err->code != ERR_INPUT ? -1 : task;
 	arena_free(a);
@@ -182,7 +185,7 @@ static bool write_bundle(Compiled *c, const Build *b, const NetPlan *plan)
 	if (out->full)
 		return fail(b->err, ERR_MEMORY, c->dag->name, "there is no memory for its constants");
 	c->bundle = bundle_finish(out, &facts, &c->bundle_bytes);
-	c->constant_bytes = (int64_t)out->const_bytes;
+	c->whole_bytes = (int64_t)c->bundle_bytes + (out->constants != NULL ? (int64_t)out->const_bytes : 0);
 	c->shared_bytes = out->constants != NULL ? constants_bytes(out->constants) : 0;
 	return true;
 }

@@ -59,7 +59,7 @@ typedef struct Compiled {
 	int hits[HIT_COUNT];   /* tasks of each class */
 	unsigned char *bundle; /* the file's bytes, in the arena; ends before its constants if shared_bytes > 0 */
 	size_t bundle_bytes;
-	int64_t constant_bytes; /* that its kernels read */
+	int64_t whole_bytes;    /* of the bundle with its constants */
 	uint64_t shared_bytes;  /* of CompileOptions.constants when the bundle was made; 0: it is whole */
 	int64_t workspace_bytes, live_bytes; /* of the memory plan; its largest live set */
 	double estimated_ms;

@@ -5,7 +5,6 @@
  */
 #include "compile/constants.h"
 
-#include "base/hash.h"
 #include "base/map.h"
 #include "ir/text/ir_text.h"
 
@@ -115,10 +114,9 @@ static bool extend_file(const Constants *c, size_t n)
 	return true;
 }
 
-static void shorten_file(const Constants *c)
+static bool shorten_file(const Constants *c, uint64_t bytes)
 {
-	if (c->fd >= 0 && ftruncate(c->fd, (off_t)c->bytes) != 0)
-		(void)0; /* it is longer than it says, which nobody sees */
+	return c->fd < 0 || ftruncate(c->fd, (off_t)bytes) == 0;
 }
 #else
 static void open_file(Constants *c)
@@ -132,9 +130,10 @@ static bool extend_file(const Constants *c, size_t n)
 	return false;
 }
 
-static void shorten_file(const Constants *c)
+static bool shorten_file(const Constants *c, uint64_t bytes)
 {
-	(void)c;
+	(void)c, (void)bytes;
+	return true;
 }
 #endif
 
@@ -172,7 +171,7 @@ static Block *add_block(Constants *c, size_t n, bool copies)
 	                   : MAP_FAILED;
 	if (at == MAP_FAILED) {
 		c->block.n--;
-		shorten_file(c);
+		shorten_file(c, c->bytes); /* if it stays longer, that part has zeros */
 		return NULL;
 	}
 	b->at = at;
@@ -197,12 +196,11 @@ void constants_guard(const Constants *c, const void *room)
 void constants_give_back(Constants *c, void *room)
 {
 	Block *b = &c->block.at[c->block.n - 1];
-	if (b->at != room)
+	if (b->at != room || !shorten_file(c, b->offset)) /* then it stays: a new room would not have zeros there */
 		return;
 	munmap(b->at, b->bytes);
 	c->bytes -= b->bytes;
 	c->block.n--;
-	shorten_file(c);
 }
 
 static int64_t find_offset(const Constants *c, const unsigned char *data, size_t n)
@@ -253,36 +251,42 @@ int64_t constants_offset(Constants *c, const void *data, size_t n)
 
 /* ---- what prepare Fns made ---- */
 
-static Hash key_of(const KernelSet *prepare, const PrepareJob *job)
+Hash constants_fns(const KernelSet *prepare)
 {
-	HashState s;
 	Arena *a = arena_new();
 	Text text = { .arena = a };
 	ir_print_set(&text, prepare);
+	Hash h = hash_of("dlc/prepare-fns/v1", text_str(&text), text.n);
+	arena_free(a);
+	return h;
+}
+
+static Hash key_of(Hash fns, const PrepareJob *job)
+{
+	HashState s;
 	hash_begin(&s, "dlc/constants/v1");
-	hash_add(&s, text_str(&text), text.n + 1);
+	hash_add(&s, &fns, sizeof fns);
 	for (int i = 0; i < job->n; i++) {
 		const Prepared *p = &job->given[i];
 		hash_add(&s, p->name, strlen(p->name) + 1);
 		hash_add(&s, &p->data, sizeof p->data);
 		hash_add(&s, &p->bytes, sizeof p->bytes);
 	}
-	arena_free(a);
 	return hash_end(&s);
 }
 
-bool constants_find(const Constants *c, const KernelSet *prepare, const PrepareJob *job)
+bool constants_find(const Constants *c, Hash fns, const PrepareJob *job)
 {
-	Hash key = key_of(prepare, job);
+	Hash key = key_of(fns, job);
 	const MapEntry *e = map_find_bytes(&c->made, &key, sizeof key);
 	for (int i = 0; e != NULL && i < job->nout; i++)
 		job->out[i].data = ((void *const *)e->ptr)[i];
 	return e != NULL;
 }
 
-void constants_add(Constants *c, const KernelSet *prepare, const PrepareJob *job)
+void constants_add(Constants *c, Hash fns, const PrepareJob *job)
 {
-	Hash key = key_of(prepare, job);
+	Hash key = key_of(fns, job);
 	void **data = arena_array(c->arena, void *, job->nout);
 	for (int i = 0; i < job->nout; i++)
 		data[i] = job->out[i].data;

@@ -8,6 +8,7 @@
 #ifndef COMPILE_CONSTANTS_H
 #define COMPILE_CONSTANTS_H
 
+#include "base/hash.h"
 #include "compile/net_plan.h"
 
 typedef struct Constants Constants;
@@ -32,7 +33,9 @@ int64_t constants_offset(Constants *c, const void *data, size_t n);
  * Points the data of each out[] of the job to what Fns of the same text made of the same inputs. Inputs are known by
  * their addresses, so the Dag's constants must outlive this. False: the job is new; constants_add follows its Fns.
  */
-bool constants_find(const Constants *c, const KernelSet *prepare, const PrepareJob *job);
-void constants_add(Constants *c, const KernelSet *prepare, const PrepareJob *job);
+bool constants_find(const Constants *c, Hash fns, const PrepareJob *job);
+void constants_add(Constants *c, Hash fns, const PrepareJob *job);
+/* By their text. */
+Hash constants_fns(const KernelSet *prepare);
 
 #endif

@@ -78,7 +78,7 @@ static double round_ms(const Tuner *t, int networks)
 /* Sending a bundle to the runner. One without its constants, which the runner maps, takes no time. */
 static double load_ms(const Tuner *t)
 {
-	return t->plain->shared_bytes > 0 ? 0 : (double)t->plain->constant_bytes / 1e3 / TUNE_LOAD_MB_S;
+	return t->plain->shared_bytes > 0 ? 0 : (double)t->plain->whole_bytes / 1e3 / TUNE_LOAD_MB_S;
 }
 
 double confirm_ms(const Tuner *t)

@@ -53,11 +53,11 @@ void final_open(Tuner *t)
 	t->compile_ms = tuner_now(t) - start;
 	t->progress->phase = TUNE_SEARCH;
 	/*
-	 * What a run of the network passes through the caches: the constants that its kernels read, and the workspace. Of a
-	 * network whose defaults do not compile, the constants as they are.
+	 * What a run of the network passes through the caches: code and constants, prepared ones as a bundle has them, and
+	 * the workspace. Of a network whose defaults do not compile, the constants as they are.
 	 */
 	const Dag *dag = t->ask->dag;
-	t->cold_bytes = t->plain != NULL ? t->plain->constant_bytes + t->plain->workspace_bytes : 0;
+	t->cold_bytes = t->plain != NULL ? t->plain->whole_bytes + t->plain->workspace_bytes : 0;
 	for (size_t v = 0; t->plain == NULL && v < dag->value.n; v++)
 		if (dag->value.at[v].kind == VALUE_CONST)
 			t->cold_bytes += value_bytes(&dag->value.at[v]);
