@@ -12,7 +12,7 @@
 #include "runtime/team.h"
 
 /* Marks of steps with others inside; steps of a profile that are marked before their times are read. */
-enum { PROFILE_NESTED = 2 * (BUNDLE_DEPTH + 1), PROFILE_STEPS = (DEVICE_MARKS - PROFILE_NESTED) / 2 };
+enum { PROFILE_NESTED = 2 * (BUNDLE_DEPTH + 1), PROFILE_MARKED = (DEVICE_MARKS - PROFILE_NESTED) / 2 };
 
 /* What a tensor of the model is, in this instance. */
 typedef struct Bound {
@@ -39,7 +39,7 @@ struct DlcInstance {
 	DeviceLaunch *launch; /* of each step; NULL where a team enters the kernels */
 	uint32_t untaken;     /* the first step whose launch is too large for the device, counted from 1; 0: none */
 	uint64_t *ns;         /* of a profiled run, else NULL */
-	uint32_t marked[PROFILE_STEPS], nmarked; /* steps whose marks are not read yet */
+	uint32_t marked[PROFILE_MARKED], nmarked; /* steps whose marks are not read yet */
 	Recording recording[RECORDINGS];
 	int64_t *keys, *key; /* memory of their keys; the one of today's run */
 	uint64_t runs;       /* that asked for a recording */
@@ -47,6 +47,8 @@ struct DlcInstance {
 	_Atomic uint64_t failed[2];
 };
 
+/* The threads that run it. */
+Team *instance_team(const DlcInstance *i);
 /* Sets sym, dim and arg for what is bound; fails where two inputs disagree. */
 DlcStatus instance_resolve(DlcInstance *i, DlcError *err);
 /* The same for the args and dims of steps [from, to) after a loop's symbol moved. */

@@ -48,9 +48,6 @@ const char *runtime_shown(char *out, size_t size, const char *text);
 /* Fills err if it is not NULL and returns s. */
 DlcStatus runtime_fail(DlcError *err, DlcStatus s, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
-/* The threads that run an instance. */
-struct Team *instance_team(const DlcInstance *i);
-
 /* dlc_model_open_memory_on with a row of the caller's, if the bundle is for its type. */
 DlcStatus model_open_on(const Device *device, int id, const void *bytes, size_t size, DlcModel **out, DlcError *err);
 /*

@@ -133,7 +133,7 @@ static uint32_t mark_step(Walk *w, const BundleOp *o)
 	DlcInstance *i = w->i;
 	uint32_t mark = 2 * (w->depth - 1);
 	if (o->kind < BUNDLE_LOOP) {
-		if (i->nmarked == PROFILE_STEPS)
+		if (i->nmarked == PROFILE_MARKED)
 			plan_read_marks(i);
 		mark = PROFILE_NESTED + 2 * i->nmarked;
 		i->marked[i->nmarked++] = (uint32_t)(o - i->m->op);

@@ -29,7 +29,7 @@ static void key_fill(const DlcInstance *i, int64_t *key)
 static bool may_record(const DlcInstance *i)
 {
 	const BundleHeader *h = i->m->h;
-	if (i->m->device->record == NULL || h->op.count == 0 || (i->ns != NULL && h->op.count > PROFILE_STEPS))
+	if (i->m->device->record == NULL || h->op.count == 0 || (i->ns != NULL && h->op.count > PROFILE_MARKED))
 		return false;
 	for (uint32_t s = 0; s < h->op.count; s++)
 		if (i->m->op[s].kind >= BUNDLE_LOOP)

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "runtime/cpu.h"
+#include "runtime/host.h"
 
 #if defined(__linux__)
 enum { TRIES = 4 }; /* a thread that slept may be woken on the CPU that another one moves to */
@@ -26,13 +27,9 @@ typedef struct Places {
 /* The first of the core's CPUs, by which cores are told apart. */
 static int core_of(int cpu)
 {
-	char path[96], text[32] = "";
+	char path[96], text[32];
 	snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list", cpu);
-	FILE *f = fopen(path, "r");
-	bool known = f != NULL && fgets(text, sizeof text, f) != NULL;
-	if (f != NULL)
-		fclose(f);
-	return known ? atoi(text) : cpu;
+	return host_read(text, sizeof text, path) ? atoi(text) : cpu;
 }
 
 static bool is_among(const int *list, int n, int x)

@@ -9,6 +9,7 @@
 
 #include "runtime/device.h"
 #include "runtime/kernel.h"
+#include "runtime/instance.h"
 #include "runtime/model.h"
 #include "runtime/timing.h"
 #include "worker/worker.h"

@@ -4,6 +4,7 @@
  */
 #include <stdlib.h>
 
+#include "runtime/instance.h"
 #include "runtime/model.h"
 #include "runtime/timing.h"
 #include "worker/lock.h"
