@@ -180,28 +180,42 @@ static const char *trace_text(Recorder *r, const Config *c, int64_t *estimate_ns
 	return ks != NULL ? text_str(&text) : "";
 }
 
+/* The number of a trace's run, if it is the first one of that trace. */
+static void note_trace(Recorder *r, const char *trace, int run)
+{
+	uint32_t before = r->row.index.n;
+	MapEntry *e = map_add_text(&r->row, trace);
+	e->num = r->row.index.n > before ? run : e->num;
+}
+
 /* All configs with their traces; none is measured. A config without a schedule is known to have none. */
 static void list_configs(Recorder *r)
 {
 	VEC(RecordedRun) run = { 0 };
 	Config c = space_begin(r->space);
+	Text first = { .arena = r->arena };
 	int64_t spent = 0;
+	space_print_config(&first, r->space, &r->space->first);
+	r->out.first = -1;
 	for (bool more = skip_to_kept(r, &c); more;) {
 		Text config = { .arena = r->arena };
 		space_print_config(&config, r->space, &c);
 		RecordedRun x = { .config = text_str(&config), .status = RUN_CANCELLED };
 		x.trace = trace_text(r, &c, &spent);
 		x.status = x.trace[0] == 0 ? RUN_CONSTRAINT : RUN_CANCELLED;
-		if (memcmp(&c, &r->space->first, sizeof c) == 0)
+		/* One knob may be two, by its default, which another knob's option decides: then numbers differ. */
+		if (strcmp(x.config, text_str(&first)) == 0)
 			r->out.first = (int)run.n;
-		MapEntry *e = map_add_text(&r->row, x.trace);
-		e->num = r->row.index.n == run.n + 1 ? (int64_t)run.n : e->num;
+		note_trace(r, x.trace, (int)run.n);
 		vec_push(r->arena, &run, x);
 		more = space_next(r->space, &c) && skip_to_kept(r, &c);
 	}
 	r->out.run = run.at;
 	r->out.n = (int)run.n;
 	r->out.estimate_ns = spent / r->out.n;
+	Err err = { 0 };
+	if (r->out.first < 0 && !fail(&err, ERR_BUG, r->out.task->label, "the default %s is no config", text_str(&first)))
+		die(&err);
 }
 
 static void list_space(Recorder *r, bool generated, int draw, int most)
@@ -242,9 +256,7 @@ static bool take_over(Recorder *r, const char *path)
 		r->resumed |= old.run[i].times > 0 && i != old.first;
 		if (old.run[i].times > 0 && (r->best_ns == 0 || (double)old.run[i].median_ns < r->best_ns))
 			r->best_ns = (double)old.run[i].median_ns;
-		uint32_t before = r->row.index.n;
-		MapEntry *e = map_add_text(&r->row, old.run[i].trace);
-		e->num = r->row.index.n > before ? i : e->num;
+		note_trace(r, old.run[i].trace, i);
 	}
 	return true;
 }

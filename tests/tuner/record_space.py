@@ -43,7 +43,8 @@ def record(folder, name, *options):
     code, said = run(*command, "--seconds=60", "--steady=0")
     head, recorded = rows(out)
     expect(code == 0, "the second run records all", said)
-    expect([row[0] for row in recorded] == [row[0] for row in listed], "the configs stay as they were listed", said)
+    for column, what in ((0, "configs"), (5, "schedules")):
+        expect([row[column] for row in recorded] == [row[column] for row in listed], "%s stay as listed" % what, said)
     expect(all((row[1] == "ok") == (row[2] != "") for row in recorded), "what ran has times", said)
     default = recorded[head["first"]]
     expect(default[1] == "ok" and default[2].count(",") >= 2, "the default was measured several times", default)
