@@ -147,9 +147,7 @@ static void learn_from_told(Hunt *h)
 	for (size_t i = 0; i < h->told.n; i++)
 		add_row(h->arena, &x, h->lab, h->told.at[i], 0);
 	Forest begun = h->model == WARM ? h->lab->others : (Forest){ 0 };
-	h->forest = train(h->arena, &x, begun.ntree > 0 ? &begun : NULL);
-	if (begun.ntree > 0)
-		h->forest = forest_join(h->arena, &begun, &h->forest);
+	h->forest = train(h->arena, &x, begun.ntree > 0 ? &begun : NULL); /* `begun` among them */
 	h->revision++;
 }
 
