@@ -12,6 +12,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 #if defined(__linux__)
+#include <sched.h>
 #include <sys/prctl.h>
 #endif
 
@@ -131,6 +132,23 @@ static bool read_line(int argc, char **argv, const Device **device, int32_t *id,
 	return serve && *code == 0;
 }
 
+/*
+ * PoCL runs kernels on threads of its own, of which two may wait for one CPU while another is idle, and binds its n-th
+ * thread to the n-th CPU if asked. It ends a process that may not use that CPU.
+ */
+static void part_driver_threads(void)
+{
+#if defined(__linux__)
+	cpu_set_t mask;
+	if (sched_getaffinity(0, sizeof mask, &mask) != 0)
+		return;
+	for (int cpu = 0; cpu < CPU_COUNT(&mask); cpu++)
+		if (!CPU_ISSET(cpu, &mask))
+			return;
+	setenv("POCL_AFFINITY", "1", false);
+#endif
+}
+
 int main(int argc, char **argv)
 {
 	int code;
@@ -149,6 +167,8 @@ int main(int argc, char **argv)
 		return complain(EXIT_SYSTEM, "no memory");
 	DlcError err;
 	w->lock = -1;
+	if (!device->on_host)
+		part_driver_threads();
 	if (worker_open(w, device, id, &err) == DLC_OK) {
 		char name[64];
 		bool cpu = device->on_host || worker_own(w)->cpus > 0; /* one lock for all that runs on the CPU */

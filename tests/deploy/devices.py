@@ -2,7 +2,8 @@
 """devices.py BUILD [--all]: the daily verbs for a device of OpenCL, which is PoCL where nothing else is.
 
 Networks of the zoo compile to bundles that are the same when compiled again, run beside dlc-run of a CPU and give
-what the CPU gives; each stage of the code is shown. What a device lacks is one sentence and an exit code."""
+what the CPU gives; each stage of the code is shown; while a tuner measures, the driver's threads have CPUs of their
+own. What a device lacks is one sentence and an exit code."""
 import atexit
 import os
 import shutil
@@ -114,6 +115,22 @@ def variants():
     assert 0 < cuda.index(b".target sm_75") < cuda.index(b".target sm_37")  # the better one is tried first
 
 
+def driver_threads():
+    """While a tuner measures, each thread of the driver has a CPU of its own, unless the user says otherwise."""
+    cpus = os.sched_getaffinity(0)
+    if cpus != set(range(len(cpus))) or len(cpus) < 2:
+        return print("skipped: threads of the driver: this machine lends CPUs", cpus)
+    for env, alone in (({}, True), ({"POCL_AFFINITY": "0"}, False)):
+        p = subprocess.Popen([f"{BUILD}/dlc-device-worker", "--stdio", "--device=opencl:0"], env={**ENV, **env},
+                             stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        assert p.stdout.read(1)  # it is ready
+        tasks = [int(name) for name in os.listdir(f"/proc/{p.pid}/task")]
+        found = [os.sched_getaffinity(task) for task in tasks if task != p.pid]
+        p.communicate()
+        assert len(found) >= 2 and all((len(own) == 1) == alone for own in found), f"{env}: {found}"
+        assert not alone or len(set().union(*found)) == len(cpus), found
+
+
 def bad_input():
     run, bundle = f"{BUILD}/dlc-run", f"{TMP}/one.dlcb"
     os.mkdir(f"{TMP}/none")
@@ -134,4 +151,5 @@ if not is_there():
 networks()
 stages()
 variants()
+driver_threads()
 bad_input()
