@@ -280,10 +280,10 @@ START_TEST(a_column_has_several_algorithms)
 		knob_print_option(&text, &k->option[o]);
 	}
 	ck_assert_str_eq(k->name, "algorithm");
-	ck_assert_str_eq(text_str(&text), "own conv2d.winograd:6 conv2d.winograd:2 conv2d.winograd:4");
+	ck_assert_str_eq(text_str(&text), "own conv2d.winograd:6 conv2d.winograd:2 conv2d.winograd:4 conv2d.winograd:6");
 	ck_assert_int_eq(k->first, 1);
 	static const char *const begins[] = { "", "compute conv2d.winograd m=6 o=8\n", "compute conv2d.winograd m=2",
-		"compute conv2d.winograd m=4" };
+		"compute conv2d.winograd m=4", "compute conv2d.winograd m=6" };
 	for (int o = 0; o < LEN(begins); o++) {
 		Config c = space_move(space, &space->first, 0, o);
 		Text steps = { .arena = a };

@@ -22,6 +22,8 @@
 
 const char winograd_algo[] = "conv2d.winograd";
 
+enum { LEAST = 2, MOST = 6 /* outputs of a tile each way */ };
+
 /* What is picked. */
 typedef struct Knobs {
 	int64_t rows;            /* of tiles in a block */
@@ -65,7 +67,7 @@ static bool fits(const Task *task, const Target *target, int64_t m)
 }
 
 /*
- * What is likely best before anything is known: 0 (direct), 2 or 4. Arithmetic at the machine's rate and the time
+ * What is likely best before anything is known: 0 (direct), 2, 4 or 6. Arithmetic at the machine's rate and the time
  * in which cold weights come, which grow with the tile: the longer of both, and half of the other.
  */
 static int64_t likely_best(const Task *task, const Target *target)
@@ -74,7 +76,7 @@ static int64_t likely_best(const Task *task, const Target *target)
 	const double bytes = target->core.level[TARGET_CACHES];
 	double best = 0;
 	int64_t guess = 0;
-	for (int64_t m = 0; m <= 4; m += 2) {
+	for (int64_t m = 0; m <= MOST; m += 2) {
 		WinoConv v;
 		if (!fits(task, target, m == 0 ? 2 : m) || !winograd_find(task, target, m == 0 ? 2 : m, &v))
 			return 0;
@@ -85,7 +87,7 @@ static int64_t likely_best(const Task *task, const Target *target)
 			weights = (double)((m + 2) * (m + 2));
 			double tiles = (double)(((v.height + m - 1) / m) * ((v.width + m - 1) / m));
 			products = weights * tiles;
-			moved = products * (double)(v.channels + v.filters) * fill;
+			moved = products * (double)(v.channels + v.filters) * (fill + (m > 4 ? TMPL_WINO_LARGE : 0));
 		}
 		double reckon = pairs * products / fmas + moved, fetch = pairs * weights * fill;
 		double cycles = fmax(reckon, fetch) + TMPL_WINO_HIDDEN * fmin(reckon, fetch);
@@ -100,7 +102,6 @@ static int64_t likely_best(const Task *task, const Target *target)
 /* Nothing may stand before compute, and no nest behind the blocks that it takes up. */
 static int offer(Sketch *s, const Tiled *t, int64_t param[TEMPLATE_PARAMS], int64_t *best)
 {
-	enum { LEAST = 2, MOST = 4 };
 	int n = 0;
 	*best = likely_best(s->task, s->target);
 	for (int64_t m = LEAST; m <= MOST && t->ends && fits(s->task, s->target, m); m += 2)
