@@ -264,3 +264,8 @@ double hunt_seconds(const Hunt *h)
 {
 	return (h->work_ns + (double)(h->estimates * h->lab->recorded.estimate_ns)) / 1e9;
 }
+
+double hunt_left(const Hunt *h)
+{
+	return h->search->left != NULL ? h->search->left(h->state) : -1;
+}

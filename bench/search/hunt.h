@@ -50,5 +50,7 @@ bool hunt_step(Hunt *h);
 /* best[i]: nanoseconds of the best after trial i, infinite: none has run; the rest may be NULL. */
 int hunt_trials(const Hunt *h, const double **best);
 double hunt_seconds(const Hunt *h);
+/* What the search believes is left to save (Search.left). */
+double hunt_left(const Hunt *h);
 
 #endif

@@ -9,9 +9,11 @@
  * the median over files and seeds and at the 90th percentile; how many runs got there; the modelled seconds of that
  * (estimates, builds and screenings, one after another); and how far from the best the runs ended (geometric mean). A
  * schedule that was told already is no trial. The last columns: which part of the time FORETOLD more trials were
- * expected to save after the first FORETOLD (tuner/expect.h), and which they saved, in the mean. --tasks prints the
- * medians of each file; --runs prints each run: the file, the search, the model, the seed, the trials until 5 % and 2 %
- * (0: never), all trials and the end. --first=drawn begins with a drawn config instead of the template's default.
+ * expected to save after the first FORETOLD (tuner/expect.h), and which they saved, in the mean; and which part the
+ * search believed to be left at most (Search.left), after FORETOLD trials and at the end, in the median, each with the
+ * share of runs in which it was right: the best recorded schedule is no further away. --tasks prints the medians of
+ * each file; --runs prints each run: the file, the search, the model, the seed, the trials until 5 % and 2 % (0:
+ * never), all trials and the end. --first=drawn begins with a drawn config instead of the template's default.
  *
  * hunt.h says what the models are.
  */
@@ -33,12 +35,20 @@ typedef struct Result {
 	double seconds[2], end; /* modelled; the last best over the best recorded */
 	double cpu;             /* seconds the search itself took */
 	double promised, saved; /* parts of the time after FORETOLD trials, by as many more: expect_saved, and truly */
+	double left[2];         /* parts of the time, believed after FORETOLD trials and at the end; < 0: nothing is */
+	bool right[2];          /* that no more is left */
 } Result;
+
+static void note_left(Result *r, const Hunt *h, int when, double now, double best)
+{
+	r->left[when] = hunt_left(h);
+	r->right[when] = 1 - best / now <= r->left[when];
+}
 
 static Result hunt(Lab *lab, const Search *search, const Effort *effort, int model, uint64_t seed, int most,
 	bool drawn)
 {
-	Result r = { 0 };
+	Result r = { .left = { -1, -1 } };
 	const double *best;
 	uint64_t begun = timing_thread_ns();
 	Hunt *h = hunt_open(lab, search, effort, model, seed, TUNE_IN_FLIGHT, drawn);
@@ -47,6 +57,8 @@ static Result hunt(Lab *lab, const Search *search, const Effort *effort, int mod
 		double now = best[r.trials - 1];
 		if (r.trials == FORETOLD && now < INFINITY)
 			r.promised = expect_saved(best, FORETOLD, FORETOLD);
+		if (r.trials == FORETOLD)
+			note_left(&r, h, 0, now, lab->best_ns);
 		if (r.trials > FORETOLD && r.trials <= 2 * FORETOLD && best[FORETOLD - 1] < INFINITY)
 			r.saved = 1 - now / best[FORETOLD - 1];
 		for (int k = 0; k < 2; k++)
@@ -57,6 +69,8 @@ static Result hunt(Lab *lab, const Search *search, const Effort *effort, int mod
 		r.end = now / lab->best_ns;
 	}
 	r.cpu = (double)(timing_thread_ns() - begun) / 1e9;
+	if (r.trials > 0)
+		note_left(&r, h, 1, r.end * lab->best_ns, lab->best_ns);
 	hunt_close(h);
 	return r;
 }
@@ -90,9 +104,9 @@ typedef struct Bench {
 static void run_row(Bench *b, const Search *search, int model)
 {
 	Arena *a = arena_new();
-	Figures trials[2] = { { 0 } }, seconds[2] = { { 0 } };
+	Figures trials[2] = { { 0 } }, seconds[2] = { { 0 } }, left[2] = { { 0 } };
 	double end = 0, asked = 0, cpu = 0, promised = 0, saved = 0;
-	int there[2] = { 0 }, runs = b->nlab * b->seeds;
+	int there[2] = { 0 }, right[2] = { 0 }, runs = b->nlab * b->seeds;
 	for (int k = 0; k < b->nlab; k++) {
 		Figures own[2] = { { 0 } };
 		for (int seed = 1; seed <= b->seeds; seed++) {
@@ -103,6 +117,9 @@ static void run_row(Bench *b, const Search *search, int model)
 				vec_push(a, &trials[i], t);
 				vec_push(a, &own[i], t);
 				vec_push(a, &seconds[i], r.within[i] > 0 ? r.seconds[i] : INFINITY);
+				if (r.left[i] >= 0)
+					vec_push(a, &left[i], 100 * r.left[i]);
+				right[i] += r.left[i] >= 0 && r.right[i];
 			}
 			if (b->runs)
 				printf("run %s %s %s %d: %d %d %d %.4f\n", b->lab[k].path, search->name, hunt_models[model], seed,
@@ -121,7 +138,13 @@ static void run_row(Bench *b, const Search *search, int model)
 	for (int i = 0; i < 2; i++)
 		printf(" %s | %s | %d %% | %s |", quantile(a, &trials[i], 0.5), quantile(a, &trials[i], 0.9),
 			100 * there[i] / runs, quantile(a, &seconds[i], 0.5));
-	printf(" %.3f | %.0f | %.2f | %.2f %% | %.2f %% |\n", exp(end), asked, cpu, 100 * promised, 100 * saved);
+	printf(" %.3f | %.0f | %.2f | %.2f %% | %.2f %% |", exp(end), asked, cpu, 100 * promised, 100 * saved);
+	for (int i = 0; i < 2; i++)
+		if (left[i].n > 0)
+			printf(" %s %% | %d %% |", quantile(a, &left[i], 0.5), 100 * right[i] / (int)left[i].n);
+		else
+			printf(" | |");
+	printf("\n");
 	fflush(stdout);
 	arena_free(a);
 }
@@ -174,8 +197,9 @@ int main(int argc, char **argv)
 		printf("%s: %s, %d configs of %.0f, best %.1f us; %s\n", b.lab[k].path, b.lab[k].recorded.task->label,
 			b.lab[k].recorded.n, b.lab[k].recorded.size, b.lab[k].best_ns / 1e3, b.lab[k].recorded.noise);
 	printf("\n| search | model | 5 %%: median | 90th | reached | s | 2 %%: median | 90th | reached | s | end / best | "
-	       "trials | CPU s | promised | saved |\n"
-		   "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n");
+	       "trials | CPU s | promised | saved | left after %d | right | at the end | right |\n"
+		   "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n",
+		FORETOLD);
 	for (const Search *const *s = searches; *s != NULL; s++)
 		for (int m = 0; m < MODELS; m++)
 			if ((search == NULL || is_in(search, (*s)->name)) && is_in(model, hunt_models[m]))

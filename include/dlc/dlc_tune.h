@@ -25,6 +25,8 @@ typedef struct DlcTaskProgress {
 	double space;               /* configs */
 	int seeds;                  /* schedules from elsewhere that are tried */
 	DlcEnd end;
+	/* As the run ends: the part of best_ms that is left to save at most, as the search believes; < 0: not known. */
+	double left;
 	int now;                    /* 1: it was given the last trial */
 	char algorithm[8];          /* of the best schedule: "wino"; "": the operator's own */
 } DlcTaskProgress;
@@ -85,6 +87,7 @@ typedef struct DlcTuneResult {
 	double network_ms, default_network_ms; /* inside the network; 0: not measured, and ... */
 	char network_why[512];                 /* ... why not; or why not long enough to leave the default */
 	double gain_least, gain_most;          /* default over best: 95 % of what it may be; 0: not known */
+	double left;             /* the same of the tasks' sum; < 0: not known of all */
 	double alone_ms;         /* the tasks' sum when they are timed alone; 0: not confirmed */
 	double probe_gflops_least, probe_gflops_most; /* of the FMA probe meanwhile; 0: none */
 	int64_t implausible, refused; /* records left out: faster than any core; of schedules that are refused */

@@ -75,6 +75,7 @@ static void show_progress(Tuning *x, const TuneProgress *p)
 			.space = t->space,
 			.seeds = t->seeds,
 			.end = (DlcEnd)t->end,
+			.left = t->left,
 			.now = p->now == t };
 		snprintf(task[i].algorithm, sizeof task[i].algorithm, "%s", t->algorithm);
 	}
@@ -106,6 +107,7 @@ static void show_result(Tuning *x, const TuneResult *r, DlcTuneResult *out)
 		.default_network_ms = r->default_network_ms,
 		.gain_least = r->gain[0],
 		.gain_most = r->gain[1],
+		.left = r->left,
 		.alone_ms = r->alone_ms,
 		.probe_gflops_least = r->probe_gflops[0],
 		.probe_gflops_most = r->probe_gflops[1],

@@ -254,6 +254,7 @@ static void print_json(const DlcTuneResult *r)
 	json_set(a, v, "network_ms", number(a, r->network_ms));
 	json_set(a, v, "tasks_ms", number(a, t->tasks_ms));
 	json_set(a, v, "alone_ms", number(a, r->alone_ms));
+	json_set(a, v, "left", r->left < 0 ? json_new(a, JV_NULL) : json_new_real(a, r->left));
 	json_set(a, v, "default_network_ms", number(a, r->default_network_ms));
 	json_set(a, v, "gain_least", number(a, r->gain_least));
 	json_set(a, v, "gain_most", number(a, r->gain_most));
@@ -316,6 +317,9 @@ void screen_end(Screen *s, const DlcTuneResult *r)
 		print_json(r);
 	else if (r->network_ms > 0)
 		print_gain(s->results, r);
+	if (!s->json && r->left >= 0 && t->trials > 0)
+		fprintf(s->results, "%.1f %% of the tasks' time is left to find at most, as the search believes\n",
+			100 * r->left);
 }
 
 static void plan_json(const DlcTaskProgress *x)

@@ -311,6 +311,8 @@
 			{ name: "Trials", value: t => t.count, show: t => group(t.count) },
 			ofRun ? { name: "Space", title: "configs", value: t => t.space, show: t => big(t.space || 0) } : null,
 			ofRun ? { name: "Certificate", text: true, value: t => t.final ? t.final.certificate : "", show: badge } : null,
+			ofRun ? { name: "Left", title: "what is left to save at most, of the best time: down to the roof, or what the search believes",
+				value: t => t.final && t.final.left >= 0 ? t.final.left : null, show: t => t.final && t.final.left >= 0 ? percent(t.final.left, 1) : none } : null,
 		].filter(c => c !== null);
 	}
 	function taskSection() {

@@ -62,6 +62,7 @@ bool tune_try(Arena *a, const Task *task, const Trace *trace, const TuneRequest 
 	/* What databases hold is not shown: the result is that of the tried schedule alone. */
 	task_run_confirm(r, text_str(&text), m.status == RUN_OK ? (double)m.median_ns : 0);
 	tuner_sum_up(&t);
+	promise_left(&t);
 	tell_end(&t);
 	return m.status == RUN_OK ||
 		fail(err, ERR_ILLEGAL, trace->name, "it was recorded as %s: %s", run_status_text(m.status), m.detail);

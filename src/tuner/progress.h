@@ -24,6 +24,7 @@ typedef struct TaskProgress {
 	double roof_ms;             /* 0: not known */
 	double space;               /* configs */
 	TaskEnd end;
+	double left;       /* set as the run ends: the part of best_ms that is left to save at most; < 0: not known */
 	int seeds;         /* schedules from elsewhere that are tried */
 	char algorithm[8]; /* of the best schedule: "wino", "stra"; "": the operator's own */
 	bool raced; /* the best few were timed side by side */
@@ -52,6 +53,7 @@ typedef struct TuneResult {
 	double network_ms, default_network_ms; /* 0: not measured, and ... */
 	char network_why[512];                 /* ... why not, "" where that was not asked */
 	double gain[2];         /* default over best network: 95 % of what it may be; 0: not known */
+	double left;            /* the part of the Tasks' sum that is left to save at most; < 0: not known of all */
 	double alone_ms;        /* weighted sum of what the confirmed tasks take alone; 0: none were */
 	double probe_gflops[2]; /* the least and most that the FMA probe reached meanwhile; 0: none */
 	bool interrupted;

@@ -164,3 +164,18 @@ Candidate *promise_repeat(Tuner *t)
 	*x = (Candidate){ .arena = a, .run = next, .trace = k->trace, .source = "repeat", .repeat = true, .ks = ks };
 	return x;
 }
+
+void promise_left(Tuner *t)
+{
+	TuneProgress *p = t->progress;
+	double left = 0, sum = 0;
+	bool known = true;
+	for (int i = 0; i < p->ntask; i++) {
+		TaskProgress *s = &p->task[i];
+		s->left = task_run_left(&t->run[i]);
+		known = known && (s->weight == 0 || s->left >= 0);
+		left += s->weight * s->likely_ms * s->left;
+		sum += s->weight * s->likely_ms;
+	}
+	t->result->left = known && sum > 0 ? left / sum : -1;
+}

@@ -87,6 +87,8 @@ void tuner_say(Tuner *t, TunePhase phase, double rest_ms);
 
 /* promise.c: what the best and the default schedules are expected to take, of each Task. */
 void promise_update(Tuner *t);
+/* As a run ends: what is left to save of each Task, and of their sum. */
+void promise_left(Tuner *t);
 /* A default that is due to be measured once more; NULL: none is. */
 Candidate *promise_repeat(Tuner *t);
 

@@ -54,6 +54,11 @@ typedef struct Search {
 	void (*tell)(void *state, Config c, double ns);
 	/* Why the config that was filled in last was chosen: Event.source. NULL, or it gives NULL: the search's name. */
 	const char *(*source)(const void *state);
+	/*
+	 * The part of the best time, from 0 to 1, that what was not asked saves at most, as the search believes with the
+	 * certainty TUNE_CERTAIN; < 0: it believes nothing. NULL: so it is always.
+	 */
+	double (*left)(void *state);
 } Search;
 
 extern const Search search_rank, search_portfolio, search_anneal, search_evolve, search_grid, search_random;

@@ -141,4 +141,4 @@ static void *open_anneal(Arena *a, Space *space, SearchCost cost, const Effort *
 }
 
 const Search search_anneal = { "anneal", "parallel chains on the cost model, cooled: AutoTVM's settings", open_anneal,
-	ask_anneal, NULL, tell_anneal, NULL };
+	ask_anneal, NULL, tell_anneal, NULL, NULL };

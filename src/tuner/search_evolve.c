@@ -148,4 +148,4 @@ static void *open_evolve(Arena *a, Space *space, SearchCost cost, const Effort *
 
 const Search search_evolve = { "evolve",
 	"generations of moves and crossings on the cost model: MetaSchedule's settings", open_evolve, ask_evolve, NULL,
-	tell_evolve, NULL };
+	tell_evolve, NULL, NULL };

@@ -52,4 +52,4 @@ static void tell_grid(void *state, Config c, double ns)
 }
 
 const Search search_grid = { "grid", "the default, then all configs in the order of the space", open_grid, ask_grid,
-	NULL, tell_grid, NULL };
+	NULL, tell_grid, NULL, NULL };

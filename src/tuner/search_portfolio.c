@@ -325,5 +325,17 @@ static const char *source_portfolio(const void *state)
 	return ((const Portfolio *)state)->source;
 }
 
+/* Of all that it knows; samples that are to come are not among it. */
+static double left_portfolio(void *state)
+{
+	Portfolio *s = state;
+	Arena *scratch = arena_new();
+	const Surrogate *g = surrogate_new(scratch, &s->pool);
+	double left = g == NULL ? -1
+	                        : surrogate_left(g, &s->pool, s->known.at, s->known.n, s->pool.point.at[s->pool.best].ns);
+	arena_free(scratch);
+	return left;
+}
+
 const Search search_portfolio = { "portfolio", "estimates, a model of the trials and steps, by their success",
-	open_portfolio, ask_portfolio, hint_portfolio, tell_portfolio, source_portfolio };
+	open_portfolio, ask_portfolio, hint_portfolio, tell_portfolio, source_portfolio, left_portfolio };

@@ -66,4 +66,4 @@ static void tell_random(void *state, Config c, double ns)
 }
 
 const Search search_random = { "random", "the default, then configs drawn without repetition", open_random,
-	ask_random, NULL, tell_random, NULL };
+	ask_random, NULL, tell_random, NULL, NULL };

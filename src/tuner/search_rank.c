@@ -312,4 +312,4 @@ static const char *source_rank(const void *state)
 }
 
 const Search search_rank = { "rank", "the best estimates, then one knob at a time from the fastest", open_rank,
-	ask_rank, hint_rank, tell_rank, source_rank };
+	ask_rank, hint_rank, tell_rank, source_rank, NULL };

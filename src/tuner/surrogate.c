@@ -160,3 +160,27 @@ double surrogate_gain(const Surrogate *s, const Pool *p, uint32_t i, double best
 	double d, below = log(best_ns) - surrogate_value(s, p, i, &d), z = below / d;
 	return below * 0.5 * erfc(-z / sqrt(2)) + d * exp(-z * z / 2) / sqrt(2 * 3.14159265358979);
 }
+
+double surrogate_left(const Surrogate *s, const Pool *p, const uint32_t *point, size_t n, double best_ns)
+{
+	enum { HALVINGS = 20 };
+	Arena *a = arena_new();
+	double *value = arena_array(a, double, n + 1), *deviation = arena_array(a, double, n + 1), least = 0, most = 1;
+	size_t open = 0;
+	for (size_t k = 0; k < n; k++)
+		if (pool_open(p, point[k])) {
+			value[open] = surrogate_value(s, p, point[k], &deviation[open]);
+			open++;
+		}
+	for (int halving = 0; halving < HALVINGS; halving++) {
+		double part = (least + most) / 2, limit = log(best_ns) + log1p(-part), none = 0;
+		for (size_t k = 0; k < open; k++) /* the logarithm of the chance that it is slower than the limit */
+			none += log(0.5 * erfc((limit - value[k]) / deviation[k] / sqrt(2)));
+		if (none < log(TUNE_CERTAIN))
+			least = part;
+		else
+			most = part;
+	}
+	arena_free(a);
+	return most;
+}

@@ -15,5 +15,10 @@ Surrogate *surrogate_new(Arena *a, const Pool *p);
 double surrogate_value(const Surrogate *s, const Pool *p, uint32_t i, double *deviation);
 /* The part of the best time that point i is expected to save: what it may gain, weighted by how likely that is. */
 double surrogate_gain(const Surrogate *s, const Pool *p, uint32_t i, double best_ns);
+/*
+ * The part of the best time, from 0 to 1, than which none of the open points saves more, as it believes with the
+ * certainty TUNE_CERTAIN. It takes their errors for independent, which makes the part larger than it need be.
+ */
+double surrogate_left(const Surrogate *s, const Pool *p, const uint32_t *point, size_t n, double best_ns);
 
 #endif

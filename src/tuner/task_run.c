@@ -471,6 +471,16 @@ double task_run_could_save(const TaskRun *r)
 	return s->weight * fmax(0, s->best_ms - s->roof_ms / r->most_saved);
 }
 
+double task_run_left(const TaskRun *r)
+{
+	const TaskProgress *s = r->state;
+	const Search *search = r->ask->search;
+	bool known = s->roof_ms > 0 && s->best_ms > 0;
+	double roof = known ? fmax(0, 1 - s->roof_ms / r->most_saved / s->best_ms) : -1;
+	double believed = search->left != NULL && s->trials > 0 ? search->left(r->search) : -1;
+	return roof < 0 || believed < 0 ? fmax(roof, believed) : fmin(roof, believed);
+}
+
 double task_run_expected(const TaskRun *r, int trials)
 {
 	const TaskProgress *s = r->state;

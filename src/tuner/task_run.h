@@ -94,6 +94,11 @@ void task_run_confirm(TaskRun *r, const char *trace, double ns);
 double task_run_belief(const TaskRun *r, const Candidate *x);
 /* Milliseconds of the network from the best time to the roof of the algorithm that saves most; < 0: no roof. */
 double task_run_could_save(const TaskRun *r);
+/*
+ * The part of the Task's best time, from 0 to 1, that is left to save at most: down to the roof, or what the search
+ * believes (Search.left) if that is less; < 0: neither is known.
+ */
+double task_run_left(const TaskRun *r);
 /* Those that so many more trials are expected to save (tuner/expect.h); 0 where the search is at its end. */
 double task_run_expected(const TaskRun *r, int trials);
 /* Milliseconds of the network that a trial may save, in the end; infinite: nothing of it was tried. */

@@ -160,6 +160,7 @@ static void tell_outcome(const Tuner *t, const TaskRun *r)
 		.failed = s->failed,
 		.pruned = s->pruned,
 		.certificate = certificate(s->end),
+		.left = s->left,
 		.could_save_ms = fmax(0, task_run_could_save(r)),
 		.expected_ms = task_run_expected(r, NEXT_TRIALS) };
 	tell(t, &e);

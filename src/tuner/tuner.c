@@ -514,6 +514,7 @@ bool tune_plan(Arena *a, const Partition *p, const TuneRequest *ask, const TuneM
 	Tuner t;
 	bool ok = tuner_open(&t, a, p, ask, with, out, err);
 	tuner_sum_up(&t);
+	promise_left(&t);
 	return ok;
 }
 
@@ -542,6 +543,7 @@ bool tune_model(Arena *a, const Partition *p, const TuneRequest *ask, const Tune
 	tuner_sum_up(&t);
 	out->end.phase = TUNE_DONE;
 	out->end.rest_ms = 0;
+	promise_left(&t);
 	tell_end(&t);
 	ok = ok && (out->interrupted || some_ran(&t, err));
 	return db_put_closing(with->db, t.session, t.runs.at, t.runs.n, ok ? err : NULL) && ok;
