@@ -4,9 +4,13 @@
 say() { printf '%s\n' "$*" >&2; }
 die() { say "$0: $*"; exit 1; }
 
-# The packages of scripts/packages, "all" or up to the line "# tests".
+# The packages of scripts/packages that this system has, "all" or up to the line "# tests".
 packages() {
-	if [ "$1" = all ]; then grep -v '^#' scripts/packages; else sed '/^# tests/,$d' scripts/packages | grep -v '^#'; fi
+	local id
+	id=$(sed -n 's/^ID=//p' /etc/os-release 2>/dev/null)
+	awk -v part="$1" -v id="$id" '
+		/^# tests/ && part != "all" { exit }
+		!/^#/ && (NF == 1 || $2 == id) { print $1 }' scripts/packages
 }
 
 # Leaves the names that are not installed in $missing.
