@@ -192,7 +192,7 @@ bool pool_draw(Pool *p, Rng *rng, uint32_t *i)
 		if (pool_open(p, *i))
 			return true;
 	}
-	for (double tried = 0; tried < space_size(p->space); tried++) {
+	for (int tried = 0; tried < TUNE_WALKED && tried < space_size(p->space) && !pool_over(p); tried++) {
 		space_next(p->space, &c);
 		*i = pool_add(p, &c);
 		if (pool_open(p, *i))

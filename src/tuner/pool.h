@@ -63,7 +63,10 @@ bool pool_ask(Pool *p, uint32_t i, Config *out);
 /* The point, which is told now; ns <= 0: it failed. */
 uint32_t pool_tell(Pool *p, const Config *c, double ns);
 
-/* A draw of the space that may be asked; after many that may not, the next one that may. False: none is left. */
+/*
+ * A draw of the space that may be asked; after many that may not, the next one that may. False: none is left, nor found
+ * among TUNE_WALKED configs, or no time is.
+ */
 bool pool_draw(Pool *p, Rng *rng, uint32_t *i);
 
 #endif

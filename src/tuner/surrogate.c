@@ -163,24 +163,12 @@ double surrogate_gain(const Surrogate *s, const Pool *p, uint32_t i, double best
 
 double surrogate_left(const Surrogate *s, const Pool *p, const uint32_t *point, size_t n, double best_ns)
 {
-	enum { HALVINGS = 20 };
-	Arena *a = arena_new();
-	double *value = arena_array(a, double, n + 1), *deviation = arena_array(a, double, n + 1), least = 0, most = 1;
-	size_t open = 0;
-	for (size_t k = 0; k < n; k++)
-		if (pool_open(p, point[k])) {
-			value[open] = surrogate_value(s, p, point[k], &deviation[open]);
-			open++;
-		}
-	for (int halving = 0; halving < HALVINGS; halving++) {
-		double part = (least + most) / 2, limit = log(best_ns) + log1p(-part), none = 0;
-		for (size_t k = 0; k < open; k++) /* the logarithm of the chance that it is slower than the limit */
-			none += log(0.5 * erfc((limit - value[k]) / deviation[k] / sqrt(2)));
-		if (none < log(TUNE_CERTAIN))
-			least = part;
-		else
-			most = part;
+	double left = 0;
+	for (size_t k = 0; k < n; k++) {
+		if (!pool_open(p, point[k]))
+			continue;
+		double deviation, value = surrogate_value(s, p, point[k], &deviation);
+		left = fmax(left, 1 - exp(value - TUNE_CERTAIN * deviation) / best_ns);
 	}
-	arena_free(a);
-	return most;
+	return left;
 }

@@ -16,8 +16,8 @@ double surrogate_value(const Surrogate *s, const Pool *p, uint32_t i, double *de
 /* The part of the best time that point i is expected to save: what it may gain, weighted by how likely that is. */
 double surrogate_gain(const Surrogate *s, const Pool *p, uint32_t i, double best_ns);
 /*
- * The part of the best time, from 0 to 1, than which none of the open points saves more, as it believes with the
- * certainty TUNE_CERTAIN. It takes their errors for independent, which makes the part larger than it need be.
+ * The part of the best time, from 0 to 1, that the open points save at most: each may be TUNE_CERTAIN deviations
+ * faster than expected. So it is certain of each of them, not of all together; but their errors are much the same.
  */
 double surrogate_left(const Surrogate *s, const Pool *p, const uint32_t *point, size_t n, double best_ns);
 

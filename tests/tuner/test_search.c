@@ -20,6 +20,7 @@ typedef struct Land {
 	double factor[KNOBS][KNOB_OPTIONS];
 	int best[KNOBS];
 	enum { EST_RIGHT, EST_CONSTANT, EST_WRONG, EST_OF_ONE_KNOB } est;
+	bool barren;   /* no config has a schedule */
 	bool twins;    /* the last knob means nothing: configs that differ in it are one schedule */
 	int refused;   /* knob whose odd options have no schedule; -1: none */
 	double noise;  /* of a time */
@@ -88,7 +89,7 @@ static double estimate_one(Land *l, const Config *c, uint64_t *same)
 		h = (h + c->pick[k] + 1) * 0x9e3779b97f4a7c15u;
 	*same = h;
 	l->estimates++;
-	if (l->refused >= 0 && c->pick[l->refused] % 2 != 0)
+	if (l->barren || (l->refused >= 0 && c->pick[l->refused] % 2 != 0))
 		return -1;
 	double ns = l->est == EST_RIGHT ? true_ns(l, c) : l->est == EST_CONSTANT ? 1000 : 1e6 / true_ns(l, c);
 	if (l->est == EST_OF_ONE_KNOB)
@@ -198,12 +199,12 @@ END_TEST
 /* Of 40 landscapes that estimates say nothing of, the best is no further than is believed in four of five. */
 START_TEST(what_is_believed_to_be_left_is_mostly_right)
 {
-	enum { LANDS = 40, FEW = 12, MANY = 60 };
+	enum { LANDS = 40, FEW = 32, MANY = 100 };
 	Arena *a = arena_new();
 	int right = 0;
 	double after_few = 0, after_many = 0;
 	for (uint64_t seed = 1; seed <= LANDS; seed++) {
-		Land *l = land_new(a, 4, 5, seed);
+		Land *l = land_new(a, 8, 5, seed);
 		l->est = EST_CONSTANT;
 		ck_assert(hunt(a, l, &search_portfolio, "normal", 1, 0, 3).left < 0); /* too few to believe anything */
 		Found few = hunt(a, l, &search_portfolio, "normal", 1, 0, FEW);
@@ -212,7 +213,7 @@ START_TEST(what_is_believed_to_be_left_is_mostly_right)
 		right += 1 - optimum(l) / few.best <= few.left;
 	}
 	ck_assert_int_ge(right, LANDS * 4 / 5);
-	ck_assert(after_few > 0.02 && after_few < 0.7);
+	ck_assert(after_few > 0.005 && after_few < 0.1);
 	ck_assert(after_many < after_few / 2);
 	arena_free(a);
 }
@@ -402,6 +403,24 @@ START_TEST(failures_end_a_search)
 }
 END_TEST
 
+/* In 8^8 configs of which none has a schedule, the search ends after some thousands. */
+START_TEST(a_barren_space_has_an_end)
+{
+	Arena *a = arena_new();
+	Land *l = land_new(a, 8, 8, 7);
+	l->barren = true;
+	void *s = estimating[_i]->open(a, &l->space, cost_of(l), effort_find("normal"), rng_seed(3));
+	Config c;
+	for (int asked = 0, got; asked < 100 && (got = estimating[_i]->ask(s, &c, 1)) != SEARCH_DONE; asked++) {
+		ck_assert_int_eq(got, 1);
+		estimating[_i]->tell(s, c, -1);
+	}
+	ck_assert_int_eq(estimating[_i]->ask(s, &c, 1), SEARCH_DONE);
+	ck_assert_int_lt((int)l->estimates, 20000);
+	arena_free(a);
+}
+END_TEST
+
 START_TEST(a_hint_is_asked_next)
 {
 	Arena *a = arena_new();
@@ -509,6 +528,7 @@ int main(void)
 	tcase_add_loop_test(tc, what_has_no_schedule_is_not_asked, 0, LEN(estimating));
 	tcase_add_test(tc, estimates_that_change_are_asked_again);
 	tcase_add_loop_test(tc, failures_end_a_search, 0, 2);
+	tcase_add_loop_test(tc, a_barren_space_has_an_end, 0, LEN(estimating));
 	tcase_add_loop_test(tc, a_hint_is_asked_next, 0, 2);
 	tcase_add_test(tc, estimates_are_counted);
 	tcase_add_test(tc, a_portfolio_looks_further_later);
