@@ -306,6 +306,23 @@ static void ask_blocks(LoopTile *t)
 	sketch_opens(t->s);
 }
 
+/* Multiply-adds of a body that is written out once: each shorter tile at an axis's end is a copy of it. */
+static int64_t most_body(const LoopTile *t)
+{
+	int copies = 1;
+	for (int k = 0; k < t->n; k++)
+		copies += t->x[k].extent % t->x[k].tile != 0;
+	return TMPL_BODY / copies;
+}
+
+static int64_t sums_of(const LoopTile *t)
+{
+	int64_t sums = t->vectors;
+	for (int k = 0; k < t->n; k++)
+		sums *= k == t->vector ? 1 : t->x[k].tile;
+	return sums;
+}
+
 static void ask_reduce(LoopTile *t)
 {
 	int64_t option[KNOB_OPTIONS], extent;
@@ -327,9 +344,7 @@ static void ask_reduce(LoopTile *t)
 	sketch_opens(t->s);
 	extent = t->inner == t->deep ? t->depth : t->r[t->inner].extent;
 	extent = t->partial >= 0 ? extent / t->lanes : extent;
-	int64_t sums = t->vectors, body = TMPL_BODY;
-	for (int k = 0; k < t->n; k++)
-		sums *= k == t->vector ? 1 : t->x[k].tile;
+	int64_t sums = sums_of(t), body = most_body(t);
 	n = 0;
 	for (int64_t u = 1; u <= extent && u <= TMPL_DENSE_MOST_STEPS && (u == 1 || u * sums <= body); u *= 2)
 		if (extent % u == 0)
@@ -451,7 +466,8 @@ static void ask_taps(LoopTile *t)
 {
 	int k = t->nreduce - 1;
 	k -= k == t->inner;
-	if (k >= 0 && k != t->deep && t->r[k].extent > 1 && t->r[k].extent <= TMPL_SHORT_LOOP)
+	if (k >= 0 && k != t->deep && t->r[k].extent > 1 && t->r[k].extent <= TMPL_SHORT_LOOP &&
+		t->r[k].extent * t->steps * sums_of(t) <= most_body(t))
 		t->taps = sketch_flag(t->s, knob(t, "taps", NULL), true);
 	t->skips = t->nest->selects && sketch_flag(t->s, knob(t, "skip", NULL), t->uniform >= 0 && t->vector == t->uniform);
 }
