@@ -2,7 +2,7 @@
 """logs.py BUILD: folders of logs as databases, from the command line.
 
 Every check is a function; its first line says what a user may rely on."""
-import glob, json, os, shutil, subprocess, sys
+import glob, json, os, re, shutil, subprocess, sys
 
 from world import BUILD, ENV, TMP, lines, main, run
 
@@ -151,6 +151,23 @@ def logs_are_shipped():
     said = run("dlc-compile", *MODEL, "-o", TMP + "/m.dlcb", "--explain", env=env).stdout
     assert "of others" in said and any("exact" in l and "of others" not in l for l in said.splitlines()), said
 
+def what_comes_with_dlc_is_hit():
+    """In an empty home resnet18 hits all its Tasks in the logs of this source tree, on one thread and on two."""
+    source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
+    now = int(re.search(r"CODEGEN_EPOCH = (\d+)", open(source + "/src/codegen/codegen.h").read())[1])
+    for target in "cpu-x86-64-v3", "cpu-x86-64-v4":
+        log = open(f"{source}/tuning_logs/{target}/retune.jsonl").read().splitlines()
+        epochs = {r["codegen_epoch"] for r in map(json.loads, log) if r["kind"] == "environment"}
+        if epochs != {now}:
+            print(f"skipped: {target}: its log is of code {epochs}, not {now}: tools/retune renews it")
+            continue
+        env = dict(shipped(), DLC_TUNING_LOGS=source + "/tuning_logs")
+        for threads in "1", "2":
+            p = run("dlc-compile", "resnet18", "--target=" + target.removeprefix("cpu-"), "--threads=" + threads,
+                "--require=exact", "--json", "-o", TMP + "/m.dlcb", env=env)
+            hits = json.loads(p.stdout)["hits"]
+            assert hits["exact"] == sum(hits.values()) > 10, hits
+
 def the_best_alone():
     """export --best has N schedules of each task, what they name, and nothing else; it imports whole."""
     every = [json.loads(l) for l in lines(TEAM)]
@@ -190,4 +207,5 @@ def retune():
     assert not made or os.path.getsize(TMP + "/out/cpu.model") <= 1 << 20
 
 main(a_folder_is_a_database, own_records_outlive_the_cache, a_colleagues_folder, lines_go_in_and_out, damage_is_named,
-     places_that_cannot_be_written, what_is_not_there, the_best_alone, logs_are_shipped, retune)
+     places_that_cannot_be_written, what_is_not_there, the_best_alone, logs_are_shipped,
+     what_comes_with_dlc_is_hit, retune)
