@@ -39,10 +39,13 @@ typedef struct Result {
 	bool right[2];          /* that no more is left */
 } Result;
 
-static void note_left(Result *r, const Hunt *h, int when, double now, double best)
+/* Returns the nanoseconds that this took, which are none of the search. */
+static uint64_t note_left(Result *r, const Hunt *h, int when, double now, double best)
 {
+	uint64_t from = timing_thread_ns();
 	r->left[when] = hunt_left(h);
 	r->right[when] = 1 - best / now <= r->left[when];
+	return timing_thread_ns() - from;
 }
 
 static Result hunt(Lab *lab, const Search *search, const Effort *effort, int model, uint64_t seed, int most,
@@ -58,7 +61,7 @@ static Result hunt(Lab *lab, const Search *search, const Effort *effort, int mod
 		if (r.trials == FORETOLD && now < INFINITY)
 			r.promised = expect_saved(best, FORETOLD, FORETOLD);
 		if (r.trials == FORETOLD)
-			note_left(&r, h, 0, now, lab->best_ns);
+			begun += note_left(&r, h, 0, now, lab->best_ns);
 		if (r.trials > FORETOLD && r.trials <= 2 * FORETOLD && best[FORETOLD - 1] < INFINITY)
 			r.saved = 1 - now / best[FORETOLD - 1];
 		for (int k = 0; k < 2; k++)

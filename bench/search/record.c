@@ -71,6 +71,13 @@ static int die(const Err *e)
 	exit(1);
 }
 
+/* A mistake of this program. */
+_Noreturn static void die_bug(const Recorder *r, const char *what, const char *config)
+{
+	fprintf(stderr, "bench_record: %s: the config \"%s\" %s\n", r->out.task->label, config, what);
+	exit(1);
+}
+
 /* ---- the configs ---- */
 
 /* From c on, the first config of kept options only. */
@@ -213,9 +220,8 @@ static void list_configs(Recorder *r)
 	r->out.run = run.at;
 	r->out.n = (int)run.n;
 	r->out.estimate_ns = spent / r->out.n;
-	Err err = { 0 };
-	if (r->out.first < 0 && !fail(&err, ERR_BUG, r->out.task->label, "the default %s is no config", text_str(&first)))
-		die(&err);
+	if (r->out.first < 0)
+		die_bug(r, "is the default and no config", text_str(&first));
 }
 
 static void list_space(Recorder *r, bool generated, int draw, int most)
@@ -444,6 +450,8 @@ static bool measure_all(Recorder *r)
 	}
 	for (int i = 0; i < r->out.n; i++) { /* configs of one schedule */
 		RecordedRun *x = &r->out.run[i], first = *first_of_trace(r, i);
+		if (strcmp(first.trace, x->trace) != 0)
+			die_bug(r, "has the schedule of another config", x->config);
 		first.config = x->config;
 		*x = first;
 	}

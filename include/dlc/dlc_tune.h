@@ -25,7 +25,7 @@ typedef struct DlcTaskProgress {
 	double space;               /* configs */
 	int seeds;                  /* schedules from elsewhere that are tried */
 	DlcEnd end;
-	/* As the run ends: the part of best_ms that is left to save at most, as the search believes; < 0: not known. */
+	/* As the run ends: the part of best_ms that is left to save at most (docs/report.md); < 0: not known. */
 	double left;
 	int now;                    /* 1: it was given the last trial */
 	char algorithm[8];          /* of the best schedule: "wino"; "": the operator's own */

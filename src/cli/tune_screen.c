@@ -318,7 +318,8 @@ void screen_end(Screen *s, const DlcTuneResult *r)
 	else if (r->network_ms > 0)
 		print_gain(s->results, r);
 	if (!s->json && r->left >= 0 && t->trials > 0)
-		fprintf(s->results, "%.1f %% of the tasks' time is left to find at most, as the search believes\n",
+		fprintf(s->results,
+			"%.1f %% of the tasks' time is left to find at most, by roofs and what the search believes\n",
 			100 * r->left);
 }
 

@@ -55,8 +55,8 @@ typedef struct Search {
 	/* Why the config that was filled in last was chosen: Event.source. NULL, or it gives NULL: the search's name. */
 	const char *(*source)(const void *state);
 	/*
-	 * The part of the best time, from 0 to 1, that what was not asked saves at most, as the search believes with a
-	 * certainty of 90 % (TUNE_CERTAIN); < 0: it believes nothing. NULL: so it is always.
+	 * The part of the best time, from 0 to 1, that the configs which the search knows and has not asked save at most,
+	 * as it believes (TUNE_CERTAIN); < 0: it believes nothing. NULL: so it is always.
 	 */
 	double (*left)(void *state);
 } Search;

@@ -325,10 +325,12 @@ static const char *source_portfolio(const void *state)
 	return ((const Portfolio *)state)->source;
 }
 
-/* Of all that it knows; samples that are to come are not among it. */
+/* Of all that it knows; samples that are to come are not among it. Before the end it takes some trials to say so. */
 static double left_portfolio(void *state)
 {
 	Portfolio *s = state;
+	if (!s->over && s->pool.told.n < TUNE_BELIEVED)
+		return -1;
 	Arena *scratch = arena_new();
 	const Surrogate *g = surrogate_new(scratch, &s->pool);
 	double left = g == NULL ? -1

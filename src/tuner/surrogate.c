@@ -167,7 +167,11 @@ double surrogate_left(const Surrogate *s, const Pool *p, const uint32_t *point, 
 	for (size_t k = 0; k < n; k++) {
 		if (!pool_open(p, point[k]))
 			continue;
-		double deviation, value = surrogate_value(s, p, point[k], &deviation);
+		/* A deviation, which takes long to compute, is at most that of what is far from all that is known. */
+		double value = surrogate_value(s, p, point[k], NULL), deviation = s->spread * sqrt(1 + TUNE_JITTER);
+		if (1 - exp(value - TUNE_CERTAIN * deviation) / best_ns <= left)
+			continue;
+		value = surrogate_value(s, p, point[k], &deviation);
 		left = fmax(left, 1 - exp(value - TUNE_CERTAIN * deviation) / best_ns);
 	}
 	return left;

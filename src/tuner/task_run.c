@@ -304,7 +304,7 @@ static Candidate *next_searched(TaskRun *r, Candidate *const *flying, int n, boo
 	*again = got > 0;
 	if (got <= 0) {
 		r->waits = got == SEARCH_WAITS;
-		if (got == SEARCH_DONE)
+		if (got == SEARCH_DONE && !is_over(r)) /* else it may have ended for lack of time */
 			r->state->end = TASK_SEARCHED;
 		return NULL;
 	}
@@ -477,7 +477,9 @@ double task_run_left(const TaskRun *r)
 	const Search *search = r->ask->search;
 	bool known = s->roof_ms > 0 && s->best_ms > 0;
 	double roof = known ? fmax(0, 1 - s->roof_ms / r->most_saved / s->best_ms) : -1;
-	double believed = search->left != NULL && s->trials > 0 ? search->left(r->search) : -1;
+	double believed = -1;
+	if (search->left != NULL && s->trials > 0 && !tune_stopped(r->means)) /* it takes some milliseconds */
+		believed = search->left(r->search);
 	return roof < 0 || believed < 0 ? fmax(roof, believed) : fmin(roof, believed);
 }
 

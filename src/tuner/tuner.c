@@ -72,6 +72,7 @@ static bool open_tasks(Tuner *t, const Partition *p, Err *err)
 		if (!wanted(t->ask, p->task[i]))
 			continue;
 		TaskRun *r = t->of[i] = &t->run[s->ntask];
+		s->task[s->ntask].left = -1;
 		s->task[s->ntask].default_weight = i < p->ntask ? p->task[i]->weight : 0;
 		if (!task_run_open(r, &s->task[s->ntask++], t->arena, p->task[i], t->ask, t->means, err) ||
 			!task_run_seeds(r, err))
@@ -500,7 +501,7 @@ static bool some_ran(const Tuner *t, Err *err)
 bool tuner_open(Tuner *t, Arena *a, const Partition *p, const TuneRequest *ask, const TuneMeans *with, TuneResult *out,
 	Err *err)
 {
-	*out = (TuneResult){ 0 };
+	*out = (TuneResult){ .left = -1 };
 	*t = (Tuner){ .arena = a, .ask = ask, .means = with, .result = out, .progress = &out->end, .first_build_ms = -1 };
 	t->start_ms = tuner_now(t);
 	if (!open_tasks(t, p, err))

@@ -134,7 +134,7 @@ static bool read_line(int argc, char **argv, const Device **device, int32_t *id,
 
 /*
  * PoCL runs kernels on threads of its own, of which two may wait for one CPU while another is idle, and binds its n-th
- * thread to the n-th CPU if asked. It ends a process that may not use that CPU.
+ * thread to the n-th CPU if asked. It ends a process that may not use that CPU: so it is asked where all may be used.
  */
 static void part_driver_threads(void)
 {
@@ -145,6 +145,8 @@ static void part_driver_threads(void)
 	for (int cpu = 0; cpu < CPU_COUNT(&mask); cpu++)
 		if (!CPU_ISSET(cpu, &mask))
 			return;
+	if (CPU_COUNT(&mask) != sysconf(_SC_NPROCESSORS_CONF))
+		return;
 	setenv("POCL_AFFINITY", "1", false);
 #endif
 }

@@ -118,8 +118,8 @@ def variants():
 def driver_threads():
     """While a tuner measures, each thread of the driver has a CPU of its own, unless the user says otherwise."""
     cpus = os.sched_getaffinity(0)
-    if cpus != set(range(len(cpus))) or len(cpus) < 2:
-        return print("skipped: threads of the driver: this machine lends CPUs", cpus)
+    if cpus != set(range(os.sysconf("SC_NPROCESSORS_CONF"))) or len(cpus) < 2:
+        return print("skipped: threads of the driver: this process may use the CPUs", cpus)
     for env, alone in (({}, True), ({"POCL_AFFINITY": "0"}, False)):
         p = subprocess.Popen([f"{BUILD}/dlc-device-worker", "--stdio", "--device=opencl:0"], env={**ENV, **env},
                              stdin=subprocess.PIPE, stdout=subprocess.PIPE)

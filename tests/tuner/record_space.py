@@ -14,6 +14,8 @@ import tempfile
 
 BUILD, SOURCE = (pathlib.Path(p).resolve() for p in sys.argv[1:])
 DAG = "dag\nin v0: f32[16,32]\nconst c0: f32[32,16]\nv1: f32[16,16] = matmul(v0, c0)\nout v1\n"
+POOL = "dag\nin v0: f32[1,16,14,14]:NCHW16c\nv1: f32[1,16,7,7]:NCHW16c = max_pool(v0) kernel=[3,3] strides=[2,2] " \
+    "pads=[1,1,1,1]\nout v1\n"
 
 
 def run(*words):
@@ -43,14 +45,29 @@ def record(folder, name, *options):
     code, said = run(*command, "--seconds=60", "--steady=0")
     head, recorded = rows(out)
     expect(code == 0, "the second run records all", said)
-    for column, what in ((0, "configs"), (5, "schedules")):
-        expect([row[column] for row in recorded] == [row[column] for row in listed], "%s stay as listed" % what, said)
+    expect([row[0] for row in recorded] == [row[0] for row in listed], "the configs stay as they were listed", said)
     expect(all((row[1] == "ok") == (row[2] != "") for row in recorded), "what ran has times", said)
     default = recorded[head["first"]]
     expect(default[1] == "ok" and default[2].count(",") >= 2, "the default was measured several times", default)
     code, again = run(*command, "--seconds=60", "--steady=0")
     expect(code == 0 and rows(out)[1] == recorded, "nothing is left to measure", again)
     return command, out, head
+
+
+def shared_schedules(folder):
+    """Configs that share a schedule have its times, and those behind them have their own."""
+    dag, out = folder / "shared.dag", folder / "shared.space"
+    dag.write_text(POOL)
+    code, said = run(BUILD / "tests/tuner/bench_record", dag, out, "--programs=%s" % BUILD, "--most=60", "--seconds=60",
+        "--steady=0", "--again=0")
+    listed = rows(out)[1]
+    traces = [row[5] for row in listed]
+    expect(code == 0 and 4 < len(set(traces)) < len(traces), "some configs share a schedule, most do not",
+        "%d of %d: %s" % (len(set(traces)), len(traces), said))
+    twice = next(i for i, trace in enumerate(traces) if trace in traces[:i])
+    new = set(traces[twice + 1:]) - set(traces[:twice])
+    expect(len(new) > 0, "schedules behind the first shared one are new", said)
+    expect(all(row[2] == listed[traces.index(row[5])][2] for row in listed), "one schedule has one set of times", said)
 
 
 def outlier(command, out, head):
@@ -80,6 +97,7 @@ def main():
         code, said = run(BUILD / "tests/tuner/bench_search", "--model=analytic", "--seeds=1", out)
         expect(code == 0 and "| rank | analytic |" in said, "searches run on it", said)
         outlier(command, out, head)
+        shared_schedules(folder)
         head = record(folder, "two", "--threads=2")[2]
         expect(head["threads"] == 2, "the recording says its threads", head)
         if "device    opencl:" in run(BUILD / "dlc", "info")[1]:
