@@ -60,9 +60,10 @@ def shared_schedules(folder):
     dag.write_text(POOL)
     code, said = run(BUILD / "tests/tuner/bench_record", dag, out, "--programs=%s" % BUILD, "--most=60", "--seconds=60",
         "--steady=0", "--again=0")
+    expect(code == 0, "all is recorded", said)
     listed = rows(out)[1]
     traces = [row[5] for row in listed]
-    expect(code == 0 and 4 < len(set(traces)) < len(traces), "some configs share a schedule, most do not",
+    expect(4 < len(set(traces)) < len(traces), "some configs share a schedule, most do not",
         "%d of %d: %s" % (len(set(traces)), len(traces), said))
     twice = next(i for i, trace in enumerate(traces) if trace in traces[:i])
     new = set(traces[twice + 1:]) - set(traces[:twice])
