@@ -87,7 +87,7 @@ typedef struct DlcTuneResult {
 	double network_ms, default_network_ms; /* inside the network; 0: not measured, and ... */
 	char network_why[512];                 /* ... why not; or why not long enough to leave the default */
 	double gain_least, gain_most;          /* default over best: 95 % of what it may be; 0: not known */
-	double left;             /* the same of the tasks' sum; < 0: not known of all */
+	double left;             /* the part of the tasks' sum that is left to save at most; < 0: not known of all */
 	double alone_ms;         /* the tasks' sum when they are timed alone; 0: not confirmed */
 	double probe_gflops_least, probe_gflops_most; /* of the FMA probe meanwhile; 0: none */
 	int64_t implausible, refused; /* records left out: faster than any core; of schedules that are refused */

@@ -68,12 +68,12 @@ def the_last_choice_is_compiled():
     all = [json.loads(l) for l in lines(db)]
     last = max((r for r in all if r["kind"] == "session"), key=lambda r: r["started_s"])["id"]
     best = {b["workload"]: b for b in rows(db)}
-    told = {}  # of each Task, its fastest runs there: times are whole nanoseconds, and two may be equal
+    told = {}  # the runs of each Task there
     for r in all:
         if r["kind"] == "run" and r["session"] == last and r.get("stage") == "network":
             told.setdefault(r["workload"], []).append(r)
     for w, ran in told.items():
-        least = min(r["median_ns"] for r in ran)
+        least = min(r["median_ns"] for r in ran)  # whole nanoseconds: two may be equal
         assert best[w]["trace"] in [r["trace"] for r in ran if r["median_ns"] == least], (best[w], ran)
     gone = {r["run"] for r in all if r["kind"] == "retraction"}
     assert gone <= {r["id"] for r in all if r["kind"] == "run" and r.get("stage") == "network"}
