@@ -350,6 +350,13 @@ static const struct {
 		"\t\t}\n\t}\n}\n",
 		"\t\tt[ramp(0, 1, 16)] = select(ramp(b * 16, 1, 16) < splat(24, 16), "
 		"x[ramp(b * 16, 1, 16)], splat(0.0, 16)) * splat(x[b], 16)\n" },
+	/* an index that is divided cannot fail: its divisor is a number */
+	{ "masks",
+		"fn f(x: in f32[40], y: out f32[40]) {\n\tfor b in 0..3 {\n\t\talloc t: f32[16] @local\n"
+		"\t\tfor i in 0..16 vector {\n\t\t\tif b * 16 + i < 40 {\n"
+		"\t\t\t\tt[i] = x[b * 3 / 2] * 2.0\n\t\t\t\ty[b * 16 + i] = t[i] + 1.0\n\t\t\t}\n"
+		"\t\t}\n\t}\n}\n",
+		"\t\tt[ramp(0, 1, 16)] = splat(x[b + b / 2] * 2.0, 16)\n" },
 	/* another mask each time: what the first left is read */
 	{ "masks",
 		"fn f(x: in f32[16], y: out f32[16]) {\n\talloc t: f32[16] @local\n\tfor b in 0..16 {\n"

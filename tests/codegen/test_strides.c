@@ -1,7 +1,8 @@
 /*
  * Vector loads of elements some places apart, backwards too: of any type, number of lanes and distance, under a mask
  * whose off lanes lie outside of the tensor, compiled code reads what the interpreter reads. So do stores of
- * neighbouring columns, and stores of columns into rows that lie apart, which are turned in registers.
+ * neighbouring columns, and stores of columns into rows that lie apart, which are turned in registers, and lanes whose
+ * places are looked up.
  */
 #include "codegen/codegen.h"
 #include "ir/text/ir_text.h"
@@ -46,21 +47,40 @@ static char *turn_text(Arena *a, const char *type, int lanes, int columns, int g
 }
 
 /*
- * Columns of one or two blocks, interleaved, whose lanes are stored into rows that lie apart; in some, one column is
- * missing, or begins somewhere else.
+ * Columns of one or two blocks, interleaved, whose lanes, or the first `on` of them in the last block, are stored into
+ * rows that lie apart; in some, one column is missing, or begins somewhere else.
  */
-static char *spread_text(Arena *a, const char *type, int lanes, int columns, int blocks, int stride, int other)
+static char *spread_text(
+	Arena *a, const char *type, int lanes, int columns, int blocks, int stride, int other, int on)
 {
 	Text out = { .arena = a };
 	int block = stride * lanes, all = blocks * block * 2;
 	text_add(&out, "fn f(x: in %s[%d], y: out %s[%d]) {\n", type, all, type, all + stride);
 	text_add(&out, "\tfor z in 0..%d {\n\t\ty[z] = x[0]\n\t}\n\tfor b in 0..2 {\n", all + stride);
-	for (int k = 0; k < columns * blocks; k++)
-		text_add(&out, "\t\ty[ramp(b * %d + %d, %d, %d)] = max(x[ramp(b * %d + %d, 1, %d)], splat(x[b], %d))\n",
+	for (int k = 0; k < columns * blocks; k++) {
+		text_add(&out, "\t\ty[ramp(b * %d + %d, %d, %d)] = max(x[ramp(b * %d + %d, 1, %d)], splat(x[b], %d))",
 			blocks * block, k % blocks * block + (k == other ? stride - 1 : k / blocks), stride, lanes, columns * lanes,
 			k * lanes, lanes, lanes);
+		if (on < lanes && k % blocks == blocks - 1)
+			text_add(&out, " where ramp(0, 1, %d) < splat(%d, %d)", lanes, on, lanes);
+		text_add(&out, "\n");
+	}
 	text_add(&out, "\t}\n}\n");
 	return out.at;
+}
+
+/* Lanes of a row whose places a tensor says, stored at once; of all, the first or the last ones, or as x says. */
+static char *lookup_text(Arena *a, const char *type, int lanes, int n, int mask, int edge)
+{
+	char *on = mask == 0 ? ""
+		: mask == 1 ? arena_printf(a, " where ramp(0, 1, %d) < splat(%d, %d)", lanes, edge, lanes)
+		: mask == 2 ? arena_printf(a, " where splat(%d, %d) <= ramp(0, 1, %d)", edge, lanes, lanes)
+		: arena_printf(a, " where i[ramp(0, 1, %d)] < splat(%d, %d)", lanes, n / 2, lanes);
+	return arena_printf(a, "fn f(x: in %s[%d], i: in i64[%d], y: out %s[%d]) {\n"
+		"\tfor z in 0..%d {\n\t\ty[z] = x[0]\n\t}\n\tfor b in 0..3 {\n"
+		"\t\ty[ramp(b * %d, 1, %d)] = "
+		"x[splat(b * %d, %d) + max(min(i[ramp(0, 1, %d)], splat(%d, %d)), splat(0, %d))]%s\n\t}\n}\n",
+		type, 3 * n, lanes, type, 3 * lanes, 3 * lanes, lanes, lanes, n, lanes, lanes, n - 1, lanes, lanes, on);
 }
 
 static void run_case(Arena *a, const Target *target, const char *text, Rng *rng)
@@ -124,7 +144,16 @@ static const char *draw_spread(Arena *a, Rng *rng)
 	int columns = (int)rng_range(rng, 1, 20), blocks = (int)rng_range(rng, 1, 2);
 	int stride = columns + (int)rng_range(rng, 1, 20);
 	int other = rng_below(rng, 3) == 0 ? (int)rng_below(rng, 20) : -1;
-	return spread_text(a, type, lanes, columns, blocks, stride, other);
+	int on = rng_below(rng, 2) == 0 ? lanes : (int)rng_range(rng, 1, lanes);
+	return spread_text(a, type, lanes, columns, blocks, stride, other, on);
+}
+
+static const char *draw_lookup(Arena *a, Rng *rng)
+{
+	const char *type = types[rng_below(rng, LEN(types))];
+	int lanes = rng_below(rng, 3) == 0 ? (int)rng_range(rng, 2, LANES) : 2 << rng_below(rng, 6);
+	int n = (int)rng_range(rng, 1, 40), edge = (int)rng_range(rng, 1, lanes - 1);
+	return lookup_text(a, type, lanes, n, (int)rng_below(rng, 4), edge);
 }
 
 START_TEST(strides)
@@ -145,6 +174,12 @@ START_TEST(spreads)
 }
 END_TEST
 
+START_TEST(lookups)
+{
+	run_cases(_i, 0x100c, suite_count(40, 10, 500), draw_lookup);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tc = tcase_create("strides");
@@ -152,6 +187,7 @@ int main(void)
 		tcase_add_loop_test(tc, strides, k, k + 1);
 		tcase_add_loop_test(tc, turns, k, k + 1);
 		tcase_add_loop_test(tc, spreads, k, k + 1);
+		tcase_add_loop_test(tc, lookups, k, k + 1);
 	}
 	return run_code_suite("codegen-strides", tc);
 }

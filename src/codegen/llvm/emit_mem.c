@@ -302,6 +302,9 @@ static LLVMValueRef resize(Emit *e, LLVMValueRef v, LLVMValueRef w, int from, in
 static LLVMValueRef gather(Emit *e, const Place *p, const Expr *x)
 {
 	int lanes = x->type.lanes, wide = 1;
+	LLVMValueRef each = emit_load_lanes(e, p, x->arg[0]);
+	if (each != NULL)
+		return each;
 	while (wide < lanes)
 		wide *= 2;
 	LLVMTypeRef t = emit_vector(emit_mem_type(e, p->buf->type), wide), one = emit_vector(e->i1, lanes);
@@ -527,7 +530,8 @@ void emit_store(Emit *e, const char *buf, const Expr *idx, LLVMValueRef value, L
 	if (t.lanes == 1) {
 		store_at(e, value, emit_address(e, p, idx), place_alignment(e, t, idx));
 	} else if (!emit_as_ramp(e, idx, &base, &stride) || !ir_is_const(stride, 1)) {
-		scatter(e, p, idx, value, mask);
+		if (!emit_store_lanes(e, p, idx, value, mask))
+			scatter(e, p, idx, value, mask);
 	} else if (mask == NULL) {
 		LLVMValueRef ptr = emit_address(e, p, base);
 		if (e->device)
@@ -536,6 +540,8 @@ void emit_store(Emit *e, const char *buf, const Expr *idx, LLVMValueRef value, L
 			store_streamed(e, value, ptr, base, t);
 		else
 			store_at(e, value, ptr, alignment(t));
+	} else if (!e->device && !target_has(e->target, FEATURE_AVX512VL) && emit_first_lanes(mask, t.lanes) >= 0) {
+		emit_store_first(e, p->buf->type, value, emit_address(e, p, base), emit_first_lanes(mask, t.lanes));
 	} else {
 		LLVMValueRef arg[4] = { value, emit_address(e, p, base), emit_int(e->i32, alignment(t)), mask };
 		LLVMTypeRef over[2] = { LLVMTypeOf(value), LLVMTypeOf(arg[1]) };

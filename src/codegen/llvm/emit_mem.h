@@ -29,6 +29,19 @@ bool emit_loads_zeros(const Emit *e, const Expr *x); /* where lanes are off */
 bool emit_is_strided(const Expr *stride, int lanes, int64_t *n);
 LLVMValueRef emit_load_strided(Emit *e, const Place *p, const Expr *base, int64_t stride, int lanes);
 
+/* emit_lanes.c: lanes that lie apart, of a CPU. */
+/* Loads lanes one by one; those that are off are 0. NULL, and nothing is emitted, if the mask is not known. */
+LLVMValueRef emit_load_lanes(Emit *e, const Place *p, const Expr *idx);
+/*
+ * Stores lanes that lie any constant stride apart one by one, at displacements from the first. False, and nothing is
+ * emitted, if the stride or the mask (NULL: all lanes) is not known.
+ */
+bool emit_store_lanes(Emit *e, const Place *p, const Expr *idx, LLVMValueRef v, LLVMValueRef mask);
+/* How many lanes a mask has on, if these are the first ones and it is known (NULL: all); else -1. */
+int emit_first_lanes(LLVMValueRef mask, int lanes);
+/* The first n lanes, side by side, in powers of two: masked stores of AVX take long on many CPUs. */
+void emit_store_first(Emit *e, DType t, LLVMValueRef v, LLVMValueRef to, int n);
+
 /* emit_turn.c: emits stores of neighbouring columns from s on and says how many; 0: there are none. */
 int emit_turned(Emit *e, const Stmt *s);
 int emit_spread(Emit *e, const Stmt *s); /* the same of columns that are stored into rows that lie apart */

@@ -17,7 +17,8 @@
  *	y[ramp(d + 2, 1, 2)] = x[ramp(b + 1, s, 2)]       ->    y[ramp(d, 1, 2 m)] = r0 and r1 interleaved
  *
  * A tile's results whose lanes go to rows that lie apart, as filters of an image in rows, are columns of these rows.
- * Columns that are missing to a square are nothing, which a mask leaves out of the rows that are stored.
+ * Columns that are missing to a square are nothing, which a mask or shorter stores leave out of the rows. Rows of
+ * lanes that a column's mask turns off are not stored.
  *
  *	y[ramp(d, s, m)] = v0                                   w0 w1 .. = v0 v1 .. turned
  *	y[ramp(d + 1, s, m)] = v1                         ->    y[ramp(d, 1, n)] = w0, y[ramp(d + s, 1, n)] = w1, ..
@@ -176,7 +177,8 @@ typedef struct Spread {
 	const Place *to;
 	const Expr *idx, *put, *value;
 	int64_t stride;
-	int lanes;
+	int lanes, on; /* on: the first ones, which are stored */
+	LLVMValueRef mask;
 	bool done;
 } Spread;
 
@@ -189,9 +191,11 @@ static void see_place(const Expr *x, void *arg)
 static bool read_spread(Emit *e, const Stmt *s, Spread *c)
 {
 	const Expr *stride;
-	if (s == NULL || s->kind != ST_STORE || s->store.mask != NULL || s->store.dst.n != 1)
+	if (s == NULL || s->kind != ST_STORE || s->store.dst.n != 1)
 		return false;
-	const Expr *idx = s->store.dst.idx[0];
+	const Expr *idx = s->store.dst.idx[0], *mask = s->store.mask;
+	if (mask != NULL && (mask->type.lanes != s->store.value->type.lanes || ir_has_load(mask)))
+		return false;
 	*c = (Spread){ .to = emit_place(e, s->store.dst.buf), .idx = idx, .value = s->store.value,
 		.lanes = s->store.value->type.lanes };
 	DType t = c->to->buf->type;
@@ -200,7 +204,9 @@ static bool read_spread(Emit *e, const Stmt *s, Spread *c)
 		idx->type.lanes != c->lanes || c->lanes < TURN_LEAST || c->lanes > EMIT_PART_LANES)
 		return false;
 	ir_each_node(c->value, see_place, c);
-	return !c->done && emit_as_ramp(e, idx, &c->put, &stride) && ir_is_int(stride, &c->stride) &&
+	c->mask = mask != NULL ? emit_expr(e, mask) : NULL;
+	c->on = emit_first_lanes(c->mask, c->lanes);
+	return !c->done && c->on > 0 && emit_as_ramp(e, idx, &c->put, &stride) && ir_is_int(stride, &c->stride) &&
 		c->stride >= TURN_MOST;
 }
 
@@ -223,6 +229,10 @@ static void store_part(Emit *e, const Spread *c, LLVMValueRef row, int64_t at, i
 		LLVMSetAlignment(LLVMBuildStore(e->b, row, to), align);
 		return;
 	}
+	if (!target_has(e->target, FEATURE_AVX512VL)) {
+		emit_store_first(e, c->to->buf->type, row, to, n);
+		return;
+	}
 	for (int k = 0; k < m; k++)
 		on[k] = LLVMConstInt(e->i1, k < n, false);
 	LLVMValueRef arg[4] = { row, to, emit_int(e->i32, align), LLVMConstVector(on, (unsigned)m) };
@@ -236,11 +246,11 @@ static void spread_columns(Emit *e, Spread *const *c, int n, int m)
 	LLVMValueRef all[TURN_MOST], row[TURN_MOST];
 	for (int k = 0; k < n; k++)
 		all[k] = emit_expr(e, c[k]->value);
-	for (int at = 0; at < c[0]->lanes; at += m) {
+	for (int at = 0; at < c[0]->on; at += m) {
 		for (int k = 0; k < m; k++)
 			row[k] = k < n ? lanes_from(e, all[k], at, m) : LLVMGetPoison(LLVMTypeOf(row[0]));
 		turn(e, row, m, m);
-		for (int k = 0; k < m; k++)
+		for (int k = 0; k < m && at + k < c[0]->on; k++)
 			store_part(e, c[0], row[k], (at + k) * c[0]->stride, n, m);
 	}
 }
@@ -264,13 +274,11 @@ int emit_spread(Emit *e, const Stmt *s)
 		n = 1;
 		for (int k = head + 1; k < count && n < TURN_MOST; k++) {
 			int64_t by;
-			if (!all[k].done && emit_is_apart(all[k].put, all[head].put, &by) && by == n)
+			if (!all[k].done && all[k].on == all[head].on && emit_is_apart(all[k].put, all[head].put, &by) && by == n)
 				c[n++] = &all[k];
 		}
 		while (m < n && 2 * m <= all[head].lanes && 2 * m * t.bits <= e->target->vector_bits)
 			m *= 2;
-		if (m > n && !target_has_masks(e->target, t))
-			m /= 2;
 		n = n > m ? m : n;
 		bool turns = n >= SPREAD_LEAST && m >= TURN_LEAST && all[head].lanes % m == 0;
 		if (!turns && !any)
@@ -280,7 +288,7 @@ int emit_spread(Emit *e, const Stmt *s)
 		if (turns)
 			spread_columns(e, c, n, m);
 		else
-			emit_store(e, all[head].to->buf->name, all[head].idx, emit_expr(e, all[head].value), NULL);
+			emit_store(e, all[head].to->buf->name, all[head].idx, emit_expr(e, all[head].value), all[head].mask);
 		for (int k = 0; k < n; k++)
 			c[k]->done = true;
 		emit_forget(e, 0);

@@ -85,13 +85,22 @@ static void check_load(const Expr *e, void *arg)
 		r->bad = true;
 }
 
+/* A division of integers or a shift by what is no positive constant below the width of its type. */
+static bool may_fail(const Expr *e)
+{
+	int64_t by;
+	bool shifts = e->op == IR_SHL || e->op == IR_SHR;
+	bool divides = e->op == IR_DIV || e->op == IR_MOD || e->op == IR_TDIV || e->op == IR_TMOD;
+	if (!shifts && (!divides || dtype_is_float(e->type)))
+		return false;
+	return !ir_is_int(e->arg[1], &by) || by <= 0 || (shifts && by >= e->type.bits);
+}
+
 /* What may stand in lanes that are off: arithmetic that cannot fail, loads as wide as the mask. */
 static void check_value(const Expr *e, void *arg)
 {
 	Masks *m = arg;
-	bool divides = e->op == IR_DIV || e->op == IR_MOD || e->op == IR_TDIV || e->op == IR_TMOD || e->op == IR_SHL ||
-	               e->op == IR_SHR;
-	if ((divides && !dtype_is_float(e->type)) ||
+	if (may_fail(e) ||
 		(e->op == IR_LOAD && e->type.lanes != 1 && e->type.lanes != m->mask->type.lanes))
 		m->failed = true;
 }
