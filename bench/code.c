@@ -2,11 +2,11 @@
  * What machine code the schedules of a log become, so that two builds of dlc can be compared: a change
  * that promises the same code must print the same lines.
  *
- *     bench_code EXPORT.jsonl [MOST] > codes        (from `dlc db export`)
+ *     bench_code EXPORT.jsonl [MOST [TARGET.json]] > codes        (from `dlc db export`)
  *
  * A line for each schedule (workload, threads, trace) that ran correctly, sorted by its run's id: the id and
- * a hash of the image and its entries, for this machine; or why the schedule is refused. Prints the count, and
- * the median times of replaying and compiling one, to stderr.
+ * a hash of the image and its entries, for this machine or that target; or why the schedule is refused. Prints the
+ * count, and the median times of replaying and compiling one, to stderr.
  */
 #include "log.h"
 
@@ -26,7 +26,8 @@ static int die(const Err *e)
 }
 
 /* The hash of what codegen makes of a run's trace; false: err says why nothing. */
-static bool code_of(Arena *a, const Log *g, const Json *run, char hex[HASH_HEX], double ns[2], Err *err)
+static bool code_of(
+	Arena *a, const Log *g, const char *name, const Json *run, char hex[HASH_HEX], double ns[2], Err *err)
 {
 	const char *workload, *target, *trace, *dag;
 	const Json *task_of, *target_of;
@@ -36,15 +37,16 @@ static bool code_of(Arena *a, const Log *g, const Json *run, char hex[HASH_HEX],
 		(target_of = log_find(g, target, err)) == NULL || !json_str(task_of, "dag", &dag, err) ||
 		!json_int(target_of, "threads", 1, TEAM_MAX, &threads, err))
 		return false;
-	Target host;
-	target_host(&host, (int)threads);
+	Target made_for;
+	if (!target_resolve(&made_for, name, (int)threads, NULL, 0, err))
+		return false;
 	Task *task = task_parse(a, dag, strlen(dag), err);
 	Trace *t = task != NULL ? trace_parse(a, "trace", trace, strlen(trace), err) : NULL;
 	uint64_t from = timing_thread_ns();
-	KernelSet *ks = t != NULL ? schedule_replay(ir_new(a), task, &host, t, err) : NULL;
+	KernelSet *ks = t != NULL ? schedule_replay(ir_new(a), task, &made_for, t, err) : NULL;
 	uint64_t replayed = timing_thread_ns();
 	Module m;
-	if (ks == NULL || !codegen_compile(a, ks, &host, NULL, &m, err))
+	if (ks == NULL || !codegen_compile(a, ks, &made_for, NULL, &m, err))
 		return false;
 	ns[0] = (double)(replayed - from);
 	ns[1] = (double)(timing_thread_ns() - replayed);
@@ -72,7 +74,7 @@ int main(int argc, char **argv)
 	Err err = { 0 };
 	Log g;
 	if (argc < 2) {
-		fprintf(stderr, "usage: bench_code EXPORT.jsonl [MOST]\n");
+		fprintf(stderr, "usage: bench_code EXPORT.jsonl [MOST [TARGET.json]]\n");
 		return 2;
 	}
 	if (!log_read(&g, arena_new(), argv[1], &err))
@@ -86,7 +88,7 @@ int main(int argc, char **argv)
 		char hex[HASH_HEX];
 		double ns[2];
 		err = (Err){ 0 };
-		bool ok = code_of(a, &g, g.line.at[i].json, hex, ns, &err);
+		bool ok = code_of(a, &g, argc > 3 ? argv[3] : "host", g.line.at[i].json, hex, ns, &err);
 		printf("%s %s%s%s\n", g.line.at[i].id, ok ? hex : err.place, ok ? "" : ": ", ok ? "" : err.text);
 		for (int k = 0; ok && k < 2; k++)
 			took[k][n] = ns[k];
