@@ -329,22 +329,31 @@ static bool rows_serve(const Sketch *s, const Tiled *t, const OpCall *c)
 	return rows * 2 >= channels;
 }
 
+/* Neighbouring pixels of a row read neighbouring windows. */
+static bool in_step(const OpCall *c)
+{
+	int n;
+	const int64_t *strides = op_ints(c, "strides", &n);
+	return n == 0 || strides[n - 1] == 1;
+}
+
 /*
- * A convolution of all channels whose tensors are row-major: whether lanes along rows take fewer cycles than lanes of
- * channels, which store each of their sums by itself. Of one row of pixels. Where a short register has no masks, a
- * vector that its row does not divide and the border of a window cost more than that.
+ * A convolution whose tensors are row-major: whether lanes along rows take fewer cycles than `lanes` of a group's
+ * channels, which store each lane of a sum by itself and of which few fill no register. Of one row of pixels.
  */
-static bool rows_store_less(const Sketch *s, const Tiled *t, const OpCall *c)
+static bool rows_take_less(const Sketch *s, const Tiled *t, const OpCall *c, int64_t lanes)
 {
 	const Value *w = &s->task->dag->value.at[c->in[1]];
-	int64_t width = t->axis[t->n - 1].extent, filters = t->axis[1].extent, full = target_lanes(s->target, t->sum);
-	int64_t vectors = ceil_div(width, full);
-	double products = (double)(w->shape.dim[1] * conv_pixels(w)) / target_fma_rate(s->target, s->target->vector_bits);
-	double channels = (double)ceil_div(filters, tile_lanes(s, t, filters)) * (double)width * products;
-	double rows = (double)(filters * vectors) * products * (conv_pixels(w) > 1 ? TMPL_ROWS_EDGES : 1);
-	bool whole = conv_pixels(w) == 1 || width % full == 0 || !tile_few_registers(s);
+	bool window = conv_pixels(w) > 1, steps = !in_step(c);
+	int64_t width = t->axis[t->n - 1].extent, filters = t->axis[1].extent, groups = op_int(c, "groups");
+	int64_t vectors = ceil_div(width, target_lanes(s->target, t->sum));
+	double sum = (double)(w->shape.dim[1] * conv_pixels(w)) / target_fma_rate(s->target, s->target->vector_bits);
+	double rate = window && tile_few_registers(s) ? TMPL_ROWS_RATE_FEW : TMPL_ROWS_RATE;
+	double rows = (double)(filters * vectors) * (sum / rate + 1) + (window ? (double)filters * TMPL_ROWS_EDGES : 0);
+	double channels = (double)(groups * ceil_div(filters / groups, lanes) * width) * sum / TMPL_ROWS_CHANNELS;
+	channels += (double)(filters * width) * TMPL_ROWS_STORE;
 	bool short_window = t->reduce[t->nreduce - 1].extent <= TMPL_FEW_TAPS;
-	return whole && short_window && rows + (double)(filters * vectors) < channels + (double)(filters * width);
+	return short_window && rows * (steps ? TMPL_ROWS_STRIDED : 1) < channels;
 }
 
 /* What is done to each sum before it is stored takes registers of its own. */
@@ -354,14 +363,6 @@ static bool any_slow(const Dag *d)
 	for (size_t k = 0; k < d->call.n; k++)
 		slow |= (op_row(d->call.at[k].op)->traits & OP_SLOW) != 0;
 	return slow;
-}
-
-/* Neighbouring pixels of a row read neighbouring windows. */
-static bool in_step(const OpCall *c)
-{
-	int n;
-	const int64_t *strides = op_ints(c, "strides", &n);
-	return n == 0 || strides[n - 1] == 1;
 }
 
 static bool has_padding(const OpCall *c)
@@ -558,7 +559,7 @@ static bool run(Sketch *s, Err *err)
 		 * Rows of input and output lie side by side: whether lanes along them are the better guess. A depthwise
 		 * convolution has a product or few for each store.
 		 */
-		bool rows = sketch_flag(s, "rows", depthwise ? rows_serve(s, &t, c) : groups == 1 && rows_store_less(s, &t, c));
+		bool rows = sketch_flag(s, "rows", depthwise ? rows_serve(s, &t, c) : rows_take_less(s, &t, c, lanes));
 		sketch_opens(s);
 		if (rows)
 			return sketch_loops(s);

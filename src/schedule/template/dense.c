@@ -106,7 +106,7 @@ static const char *panels(Sketch *s, int rank, int64_t lanes)
 /*
  * The rows of the second operand of a product with its transpose are columns of the result. Their elements are strided,
  * so a tile of columns first copies its rows, which pays for more rows than one tile has. A tile of all columns does so
- * in the loop of batches.
+ * in the loop of batches. So do all tiles together where the first operand is the same tensor: they read all of it.
  */
 static void choose_copy(Sketch *s, const Tiled *t, const OpCall *c, Tile *tile)
 {
@@ -121,6 +121,8 @@ static void choose_copy(Sketch *s, const Tiled *t, const OpCall *c, Tile *tile)
 		return;
 	if (!sketch_flag(s, "copy", rows > tile->pixels))
 		return;
+	tile->copy_all = c->in[0] == c->in[1] && rows * t->reduce[0].extent <= CACHE_READ_ELEMENTS &&
+		(s->target->threads == 1 || tile->around > 1); /* threads share batches, not what one of them copied */
 	tile->copy = b->name;
 	tile->copied = b->shape.rank - 2;
 	tile->layout = layout;

@@ -101,8 +101,8 @@ static void see_window(const Expr *e, void *arg)
 		both = a && b ? k : both;
 		one += a || b;
 	}
-	if (both < 0 || one != 1 || !ir_affine_of(e->arg[both], &f))
-		return;
+	if (both < 0 || one != 1 || ir_has_load(e->arg[both]) || !ir_affine_of(e->arg[both], &f))
+		return; /* a loaded index is no window */
 	for (int i = 0; i < f.n; i++)
 		if (moves(m->n, f.t[i].a, m->axis))
 			m->step = f.t[i].coef < 0 ? -f.t[i].coef : f.t[i].coef;

@@ -13,10 +13,11 @@
  */
 #include "schedule/template/block.h"
 #include "schedule/template/device.h"
-#include "schedule/template/loop_nest.h"
+#include "schedule/template/loop_part.h"
 #include "schedule/template/loop_pieces.h"
 #include "schedule/template/loop_tile.h"
 #include "schedule/template/share.h"
+#include "schedule/template/tile.h"
 
 #include "ir/build.h"
 #include "ir/query.h"
@@ -26,196 +27,14 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Whether knobs are asked for; all have their defaults otherwise. */
-static int ask(Sketch *s, const Nest *n, const char *what, const KnobOption *option, int count, int first)
-{
-	return n->asks ? sketch_knob(s, arena_printf(s->arena, "%s.%s", n->block, what), option, count, first) : first;
-}
-
-static bool ask_flag(Sketch *s, const Nest *n, const char *what, bool first)
-{
-	return n->asks ? sketch_flag(s, arena_printf(s->arena, "%s.%s", n->block, what), first) : first;
-}
-
-/* Some iterations of an axis; axis -1: none. */
-typedef struct Part {
-	int axis;
-	int64_t size;
-} Part;
-
-static KnobOption part_option(const Nest *n, Part p)
-{
-	if (p.axis < 0)
-		return (KnobOption){ .kind = KNOB_WORD, .word = "none" };
-	return (KnobOption){ .kind = KNOB_PART, .part = { n->axis[p.axis].name, p.size } };
-}
-
-/* The outermost axis of results, where threads share a nest; -1: there is one thread. */
-static int shared_axis(const Sketch *s, const Nest *n)
-{
-	int k = 0;
-	while (k < n->n && (n->axis[k].reduce || n->axis[k].extent < 2))
-		k++;
-	return s->target->threads > 1 && k < n->n ? k : -1;
-}
-
-/*
- * Whether parts of that axis may overlap at its end: threads would store the same elements. A last part that goes from
- * one block of a tensor to the next one would be no vector there, and the places in blocks unknown in all parts.
- */
-static bool may_overlap(const Nest *n, Part p)
-{
-	if (!n->again || p.axis < 0 || p.axis == n->shared || n->axis[p.axis].extent % p.size == 0)
-		return false;
-	int64_t digit = n->axis[p.axis].digit, all = n->axis[p.axis].extent;
-	return digit == 0 || (all - p.size) / digit == (all - 1) / digit;
-}
-
-/*
- * How good a vector of `part` lanes along an axis looks before anything is known: that along which results lie side
- * by side is best, then the later ones. Then the elements that an instruction makes count. A part that does not divide
- * the extent needs masks. An axis of up to two registers may be one vector, without masks, and so may one of two or
- * three elements side by side, where loads and stores are all there is. What is stored in an order
- * goes to places that others decide: lanes are for elements side by side alone.
- */
-static double vector_promise(const Nest *n, int k, int64_t part, int64_t lanes, bool masks)
-{
-	enum { AXIS = 1000 };
-	const Axis *x = &n->axis[k];
-	bool whole = part == x->extent && n->across < 0 && !n->reduces;
-	bool light = part == x->extent && k == n->side && !n->series && !n->reduces;
-	bool one = masks && n->reduces && part <= lanes; /* loads are most of it, and one makes all lanes */
-	bool few = part < TMPL_PROMISING_LANES && part < lanes && !light;
-	if ((part > lanes && !whole) || few || (n->scans && k != n->side))
-		return 0;
-	double masked = may_overlap(n, (Part){ k, part }) ? TMPL_NEST_AGAIN
-		: n->reduces ? TMPL_MASKED_SUMS : n->series ? TMPL_MASKED_SERIES : TMPL_MASKED;
-	return (k == n->side ? LOOPS + 1 : k + 1) * AXIS + tile_made(x->extent, part, lanes, !n->series && !one, masked);
-}
-
-static Part choose_vector(Sketch *s, const Nest *n)
-{
-	Part part[KNOB_OPTIONS] = { { -1, 0 } };
-	KnobOption option[KNOB_OPTIONS] = { part_option(n, part[0]) };
-	int count = 1, first = 0;
-	double best = 0;
-	int64_t lanes = target_lanes(s->target, n->type), least = lanes < 8 ? 2 : lanes / 4;
-	for (int k = 0; k < n->n; k++) {
-		const Axis *x = &n->axis[k];
-		if (x->reduce || x->extent < 2)
-			continue;
-		for (int64_t l = least; l <= lanes * 2 && l <= TMPL_STEP_LANES; l *= 2) {
-			Part p = { k, l < x->extent ? l : x->extent };
-			if (count == KNOB_OPTIONS || (part[count - 1].axis == k && part[count - 1].size == p.size))
-				continue;
-			double promise = vector_promise(n, k, p.size, lanes, target_has_masks(s->target, n->type));
-			first = promise > best ? count : first;
-			best = fmax(best, promise);
-			part[count] = p;
-			option[count++] = part_option(n, p);
-		}
-	}
-	int picked = ask(s, n, "vector", option, count, first);
-	if (n->asks)
-		sketch_opens(s);
-	return part[picked];
-}
-
-/*
- * The reduction axis of a window along which neighbours of the tile read the same elements, if it may be written out.
- * As the innermost one it lets each of them be loaded once. -1: there is none.
- */
-static int window_axis(const Nest *n, Part tile)
-{
-	for (int k = 0; k < n->n && tile.axis >= 0 && n->sums; k++) {
-		const Axis *x = &n->axis[k];
-		if (x->reduce && !x->scan && x->extent > 1 && x->extent * tile.size <= TMPL_BODY &&
-			loop_nest_window(n, tile.axis, k) > 0)
-			return k;
-	}
-	return -1;
-}
-
-/* Whether registers hold the sums and as many elements, and each is read twice or more, or they are many. */
-static bool window_serves(const Sketch *s, const Nest *n, int k, Part tile)
-{
-	bool often = n->axis[k].extent >= 2 * loop_nest_window(n, tile.axis, k);
-	return 2 * tile.size < tile_registers(s) && (often || !tile_few_registers(s));
-}
-
-/*
- * The part of the core's rate that a tile may reach. A sum waits for the one before it, so as many as hide the latency
- * are computed side by side; more gain nothing. A load that does not depend on the tile's axis serves all of its sums,
- * and one of a window serves as many of them as read it. A written-out window leaves no overhead of a loop to hide.
- * Vectors that no neighbour reads come from farther away than single elements, which share a line of the cache.
- */
-static double part_promise(const Sketch *s, const Nest *n, Part p, int vector)
-{
-	const Core *core = &s->target->core;
-	const Axis *x = &n->axis[p.axis];
-	double want = tile_hides(core), size = (double)p.size, all = (double)x->extent;
-	double used = all / (size * ceil(all / size)), loads = x->loads + (n->loads - x->loads) / size;
-	double whole = x->extent % p.size == 0 ? 1 : may_overlap(n, p) ? TMPL_NEST_AGAIN : TMPL_NEST_GUARDED;
-	int k = window_axis(n, p);
-	if (k >= 0 && window_serves(s, n, k, p)) {
-		double taps = (double)n->axis[k].extent, step = (double)loop_nest_window(n, p.axis, k);
-		loads -= 1 - fmin(1, ((size - 1) * step + taps) / (size * taps));
-		want /= TMPL_HIDES;
-		whole *= 1 + TMPL_PIXEL_BONUS / loads;
-	} else if (loop_nest_reads_along(n, p.axis, vector)) {
-		whole *= TMPL_NEST_APART;
-	}
-	return whole * used * fmin(1, size / want) * fmin(1, core->loads / (core->fma_rate * fmax(loads, 1e-9)));
-}
-
-/*
- * A few iterations of another axis than the vector's: even numbers that leave little empty, and parts of the axis.
- * Each has a sum, and may have an operand of its own, so half of the registers bound them. Where that operand is one
- * element, parts of the axis may have as many sums as hide their latency. A transpose takes columns that are turned in
- * least time, no more than lie in a line that it reads.
- */
-static Part choose_tile(Sketch *s, const Nest *n, Part vec)
-{
-	int vector = vec.axis;
-	Part part[KNOB_OPTIONS] = { { -1, 0 } };
-	KnobOption option[KNOB_OPTIONS] = { part_option(n, part[0]) };
-	int64_t line = (int64_t)s->target->line_bytes * 8 / (n->type.bits > 0 ? n->type.bits : 8);
-	int64_t half = tile_registers(s) / 2, spared = tile_registers(s) - TMPL_NEST_SPARE;
-	int64_t hide = (int64_t)fmin((double)spared, tile_hides(&s->target->core));
-	int count = 1, first = 0;
-	double best = 0;
-	for (int k = 0; k < n->n; k++) {
-		bool scalars = n->sums && vector >= 0 && !loop_nest_reads_along(n, k, vector);
-		int64_t most = scalars && hide > half ? hide : half;
-		for (int64_t size = 2, x = n->axis[k].extent; size <= x && size <= most; size++) {
-			bool fits = x % size == 0 || (size % 2 == 0 && size <= half && tile_wastes_little(x, size));
-			if (fits && !n->axis[k].reduce && k != vector && count < KNOB_OPTIONS) {
-				part[count] = (Part){ k, size };
-				option[count] = part_option(n, part[count]);
-				double promise = n->reduces && vector >= 0 ? part_promise(s, n, part[count], vector) : 0;
-				if (k == n->across && vec.axis >= 0 && size <= line)
-					promise = 1 / loop_nest_turns(n, k, size, vec.axis, vec.size);
-				if (promise > best) {
-					best = promise;
-					first = count;
-				}
-				count++;
-			}
-		}
-	}
-	int picked = ask(s, n, "tile", option, count, first);
-	if (n->asks)
-		sketch_opens(s);
-	return part[picked];
-}
-
 /* Splits an axis unless the part is all of it; gives the name of the inner loop. */
 static const char *take_part(Sketch *s, const Nest *n, Part p, bool overlap)
 {
 	const Axis *x = &n->axis[p.axis];
 	if (p.size >= x->extent)
 		return x->name;
-	sketch_step(s, "split %s %lld%s", x->name, (long long)p.size, overlap && may_overlap(n, p) ? " overlap" : "");
+	const char *tail = overlap && loop_part_overlaps(n, p) ? " overlap" : "";
+	sketch_step(s, "split %s %lld%s", x->name, (long long)p.size, tail);
 	return arena_printf(s->arena, "%s.i", x->name);
 }
 
@@ -226,7 +45,7 @@ static const char *take_part(Sketch *s, const Nest *n, Part p, bool overlap)
  */
 static bool schedule_one(Sketch *s, const Nest *n)
 {
-	KnobOption option[KNOB_OPTIONS] = { part_option(n, (Part){ -1, 0 }) };
+	KnobOption option[KNOB_OPTIONS] = { loop_part_option(n, (Part){ -1, 0 }) };
 	int64_t lanes = target_lanes(s->target, n->type), size[KNOB_OPTIONS] = { 0 };
 	int count = 1, first = 0, last = n->n - 1;
 	const Axis *x = &n->axis[last];
@@ -239,9 +58,9 @@ static bool schedule_one(Sketch *s, const Nest *n)
 		bool whole = x->extent % l == 0;
 		first = whole || first == 0 || x->extent % size[first] != 0 ? count : first;
 		size[count] = l;
-		option[count++] = part_option(n, (Part){ last, l });
+		option[count++] = loop_part_option(n, (Part){ last, l });
 	}
-	int picked = ask(s, n, "vector", option, count, first);
+	int picked = loop_part_ask(s, n, "vector", option, count, first);
 	if (picked == 0)
 		return false;
 	sketch_step(s, "split %s %lld", x->name, (long long)size[picked]);
@@ -253,34 +72,35 @@ static bool schedule_one(Sketch *s, const Nest *n)
 /* The reduction axis of a window that is innermost, inside of which the tile is written out; NULL: none is. */
 static const TileAxis *choose_window(Sketch *s, const Nest *n, Part vec, Part tile)
 {
-	int k = window_axis(n, tile);
+	int k = loop_part_window(n, tile);
 	if (k < 0)
 		return NULL;
-	bool serves = window_serves(s, n, k, tile) && vec.size <= target_lanes(s->target, n->type);
+	bool serves = loop_part_window_serves(s, n, k, tile) && vec.size <= target_lanes(s->target, n->type);
 	TileAxis *innermost = arena_new_of(s->arena, TileAxis);
 	*innermost = (TileAxis){ n->axis[k].name, n->axis[k].extent };
-	return ask_flag(s, n, "window", serves) ? innermost : NULL;
+	return loop_part_flag(s, n, "window", serves) ? innermost : NULL;
 }
 
-/* Whether the first and the last tile may be code of their own, so that those between them test no border. */
-static bool has_ends(const Sketch *s, const Nest *n, Part tile)
+/* Whether an axis' first and last part may be code of their own, so that those between them test no border. */
+static bool has_ends(const Sketch *s, const Nest *n, Part p)
 {
-	return tile.axis >= 0 && n->reduces && tile.size < n->axis[tile.axis].extent && tile.axis != n->shared &&
-		!target_has_blocks(s->target) && loop_nest_is_guarded(n, tile.axis);
+	return p.axis >= 0 && n->reduces && p.size < n->axis[p.axis].extent && p.axis != n->shared &&
+		!target_has_blocks(s->target) && loop_nest_is_guarded(n, p.axis);
 }
 
 /* Whether a transpose's last part that is not full may be code of its own: squares are turned without conditions. */
 static bool has_tail(const Sketch *s, const Nest *n, Part p, bool overlap)
 {
-	return p.axis >= 0 && n->across >= 0 && p.axis != n->shared && !target_has_blocks(s->target) &&
-		p.size < n->axis[p.axis].extent && n->axis[p.axis].extent % p.size != 0 && !(overlap && may_overlap(n, p));
+	int64_t extent = p.axis >= 0 ? n->axis[p.axis].extent : 0;
+	return p.axis >= 0 && n->across >= 0 && p.axis != n->shared && !target_has_blocks(s->target) && p.size < extent &&
+		extent % p.size != 0 && !(overlap && loop_part_overlaps(n, p));
 }
 
 static void schedule_nest(Sketch *s, const Nest *n)
 {
 	if (schedule_one(s, n))
 		return;
-	/* The last short reduction loop may be written out inside of another one, in which sums stay in registers. */
+	/* The last short reduction loop may be written out: sums stay in registers, in a loop around it or without one. */
 	const char *last_reduce = NULL;
 	int reductions = 0, last = n->n - 1;
 	for (int k = 0; k < n->n; k++) {
@@ -288,26 +108,29 @@ static void schedule_nest(Sketch *s, const Nest *n)
 		if (n->axis[k].reduce && !n->axis[k].scan && n->axis[k].extent <= TMPL_SHORT_LOOP)
 			last_reduce = n->axis[k].name;
 	}
-	last_reduce = reductions > 1 ? last_reduce : NULL;
-	Part vec = choose_vector(s, n), tile = choose_tile(s, n, vec);
+	Part vec = loop_part_vector(s, n), tile = loop_part_tile(s, n, vec);
 	bool tiled_sums = tile.axis >= 0 && n->reduces;
-	bool tile_outside = tiled_sums && ask_flag(s, n, "outside", false);
-	if (tiled_sums && n->asks && reductions > 1 && window_axis(n, tile) >= 0)
+	bool tile_outside = tiled_sums && loop_part_flag(s, n, "outside", false);
+	if (tiled_sums && n->asks && reductions > 1 && loop_part_window(n, tile) >= 0)
 		sketch_opens(s);
 	const TileAxis *innermost = reductions > 1 && !tile_outside ? choose_window(s, n, vec, tile) : NULL;
 	last_reduce = innermost != NULL ? innermost->name : last_reduce;
-	bool unroll = (tile.axis >= 0 || last_reduce != NULL) && ask_flag(s, n, "unroll", true);
-	bool laps = may_overlap(n, vec) || may_overlap(n, tile);
-	bool overlap = laps && ask_flag(s, n, "overlap", true);
+	bool unroll = (tile.axis >= 0 || last_reduce != NULL) && loop_part_flag(s, n, "unroll", true);
+	bool laps = loop_part_overlaps(n, vec) || loop_part_overlaps(n, tile);
+	bool overlap = laps && loop_part_flag(s, n, "overlap", true);
 	if (laps && n->asks && n->across >= 0)
 		sketch_opens(s); /* parts that overlap have no tail */
 	bool bends = tile.axis < 0 && vec.axis >= 0 && loop_pieces_fit(n, vec.axis, vec.size);
-	bool pieces = bends && ask_flag(s, n, "pieces", true);
+	bool pieces = bends && loop_part_flag(s, n, "pieces", true);
 	if (bends && n->asks && has_tail(s, n, vec, overlap))
 		sketch_opens(s);
-	bool ends = has_ends(s, n, tile) && ask_flag(s, n, "ends", true); /* of sums; a tail is a transpose's */
+	bool ends = has_ends(s, n, tile) && loop_part_flag(s, n, "ends", true); /* of sums; a tail is a transpose's */
+	if (has_ends(s, n, tile) && n->asks && vec.axis < tile.axis)
+		sketch_opens(s); /* edges are asked without ends alone */
+	bool inner = !ends || vec.axis > tile.axis; /* what is cut around other cuts has other names */
+	bool edges = inner && has_ends(s, n, vec) && loop_part_flag(s, n, "edges", tile_few_registers(s));
 	bool vec_tail = !pieces && has_tail(s, n, vec, overlap), tile_tail = has_tail(s, n, tile, overlap);
-	bool tail = (vec_tail || tile_tail) && ask_flag(s, n, "ends", true);
+	bool tail = (vec_tail || tile_tail) && loop_part_flag(s, n, "ends", true);
 	if (pieces)
 		vec.axis = -1;
 	const char *vector = vec.axis >= 0 ? take_part(s, n, vec, overlap) : NULL;
@@ -324,9 +147,9 @@ static void schedule_nest(Sketch *s, const Nest *n)
 				continue;
 			order[count++] = part == 0 ? (TileAxis){ x->name, x->extent }
 				: (TileAxis){ arena_printf(s->arena, "%s.o", x->name), (x->extent + part - 1) / part };
-			bool twice = overlap && part != 0 && may_overlap(n, (Part){ k, part });
+			bool twice = overlap && part != 0 && loop_part_overlaps(n, (Part){ k, part });
 			bool cut = (pieces && k == last) || ((ends || (tail && tile_tail)) && k == tile.axis) ||
-			           (tail && vec_tail && k == vec.axis);
+			           ((edges || (tail && vec_tail)) && k == vec.axis);
 			bool begins = nshared == 0 && x->extent > 1 && !twice;
 			if (!x->reduce && (begins || (nshared > 0 && !alone && !twice && !cut)))
 				shared[nshared++] = order[count - 1];
@@ -357,6 +180,8 @@ static void schedule_nest(Sketch *s, const Nest *n)
 		loop_pieces_steps(s, n, vec.size, n->again);
 	if (ends)
 		loop_cut_ends(s, &n->axis[tile.axis], tile.size);
+	if (edges)
+		loop_cut_ends(s, &n->axis[vec.axis], vec.size);
 	if (tail && vec_tail)
 		loop_cut_tail(s, &n->axis[vec.axis], vec.size);
 	if (tail && tile_tail)
@@ -460,7 +285,7 @@ static void schedule_nests(Sketch *s, const Fn *fn, const Stmt *first, const Til
 			loop_pieces_read(set, &n);
 		if (!target_has_blocks(s->target))
 			join_runs(s, fn, set, &n);
-		n.shared = shared_axis(s, &n);
+		n.shared = loop_part_shared(s, &n);
 		schedule_nest(s, &n);
 		sketch_group_end(s);
 	}

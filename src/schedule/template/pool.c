@@ -57,6 +57,26 @@ static void choose_pixels(Sketch *s, const Tiled *t, Tile *tile)
 	tile->pixels = sketch_number(s, "pixels", option, n, first);
 }
 
+/*
+ * A row that nearly fills a vector may have two of half as many lanes, which overlap: loads and stores of seven lanes
+ * are several each. The last vector of a longer row may overlap the one before it, by default where registers are few:
+ * there masks are not cheap.
+ */
+static void choose_lanes(Sketch *s, const Tiled *t, Tile *tile)
+{
+	int64_t extent = t->axis[tile->vector].extent, option[2] = { tile->lanes, tile->lanes / 2 };
+	bool halves = tile->lanes > TMPL_PROMISING_LANES && extent > option[1] && extent < tile->lanes;
+	bool full = halves && TMPL_POOL_FULL * (tile->lanes - extent) <= tile->lanes;
+	if (target_has_blocks(s->target))
+		return;
+	tile->lanes = sketch_number(s, "lanes", option, halves ? 2 : 1, full);
+	sketch_opens(s);
+	int64_t rest = extent % tile->lanes;
+	bool fills = rest == 1 || TMPL_WASTE * (tile->lanes - rest) <= tile->lanes;
+	if (rest != 0 && extent > tile->lanes && sketch_flag(s, "overlap", full || (fills && tile_few_registers(s))))
+		tile->group = extent;
+}
+
 static bool run(Sketch *s, Err *err)
 {
 	const Dag *d = s->task->dag;
@@ -81,6 +101,8 @@ static bool run(Sketch *s, Err *err)
 	tile.vector = v;
 	tile.lanes = tile_lanes(s, &t, t.axis[v].extent);
 	tile.before = BEFORE_EACH;
+	if (v == t.n - 1)
+		choose_lanes(s, &t, &tile);
 	for (int k = 1; k < t.n; k++) /* the last spatial axis but the lanes' */
 		if (k != v && t.axis[k].extent > 1)
 			tile.pixel = k;

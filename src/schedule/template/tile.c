@@ -334,13 +334,17 @@ static void copy_steps(Sketch *s, const Tiled *t, const Tile *tile, const char *
 	sketch_step(s, "unroll %s", rows);
 }
 
-/* The loop of a tile of lanes, or where one tile has all, the one around the loop of pixels. NULL: there is none. */
-static const char *loop_of_copy(const Outer *o, const char *lanes, const char *pixels)
+/*
+ * The loop of a tile of lanes, or where one tile has all or all are copied at once, the one around the loop of lanes or
+ * pixels. NULL: there is none.
+ */
+static const char *loop_of_copy(const Outer *o, const char *lanes, const char *pixels, bool all)
 {
+	const char *inner = lanes != NULL ? lanes : pixels;
 	int n = 0;
-	while (n < o->n && o->loop[n].name != pixels)
+	while (n < o->n && o->loop[n].name != inner)
 		n++;
-	return lanes != NULL ? lanes : n > 0 && n < o->n ? o->loop[n - 1].name : NULL;
+	return lanes != NULL && (!all || n == 0) ? lanes : n > 0 && n < o->n ? o->loop[n - 1].name : NULL;
 }
 
 /* What is done to whole buffers: before loops are cut. */
@@ -406,7 +410,7 @@ static Pieces cut_steps(Sketch *s, const Tiled *t, const Tile *tile)
 		sketch_step(s, "reorder%s", text_str(&line));
 	if (last != NULL) {
 		sketch_step(s, "compute_at %s %s", t->block, last);
-		const char *at = tile->copy != NULL ? loop_of_copy(&p.outer, p.vec.outer, p.pix.outer) : NULL;
+		const char *at = tile->copy != NULL ? loop_of_copy(&p.outer, p.vec.outer, p.pix.outer, tile->copy_all) : NULL;
 		if (at != NULL)
 			copy_steps(s, t, tile, at);
 		widen_sums(s, t, tile, &p.vec, p.v.extent);

@@ -33,6 +33,7 @@ typedef struct Tile {
 	const char *pack, *layout; /* a constant that is packed, and how; NULL: none */
 	const char *copy; /* a tensor of which each tile of lanes has its part copied, lying as `layout` says; NULL: none */
 	int copied; /* its dimension of lanes, whose elements lie in rows of the next dimension */
+	bool copy_all; /* the copy of all tiles of lanes is made at once, in the loop around them */
 	Before before;      /* BEFORE_PIXELS is BEFORE_ALL where no loop of pixels is around those of lanes */
 	const char *image;  /* the layout of what the prologue makes, channels in blocks; NULL: row-major */
 	Ahead ahead;
