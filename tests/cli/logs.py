@@ -2,7 +2,7 @@
 """logs.py BUILD: folders of logs as databases, from the command line.
 
 Every check is a function; its first line says what a user may rely on."""
-import glob, json, os, re, shutil, subprocess, sys
+import glob, hashlib, json, os, re, shutil, subprocess, sys
 
 from world import BUILD, ENV, TMP, lines, main, run
 
@@ -186,6 +186,34 @@ def the_best_alone():
     assert p.stdout == f"{len(two)} new, 0 known, 0 skipped\n", p.stdout
     db("export", TEAM, "12", "--best=1", want=2)
 
+def sealed(record):
+    del record["id"]
+    line = json.dumps(record, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    record["id"] = hashlib.blake2b(f"dlc/{record['kind']}/v1\0{line}".encode(), digest_size=16).hexdigest()
+    return json.dumps(record, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+def same_code(tool, log):
+    """A log of two older epochs: runs of the newer one get this epoch, since both builds make the same code; one of the
+    older epoch stays."""
+    head, *lines = open(log).read().splitlines()
+    records = [json.loads(l) for l in lines]
+    now, = {r["codegen_epoch"] for r in records if r["kind"] == "environment"}
+    env = next(r for r in records if r["kind"] == "environment")
+    older = [json.loads(sealed(dict(env, codegen_epoch=now - k))) for k in (1, 2)]
+    runs = [r for r in records if r["kind"] == "run"]
+    changed = [json.loads(sealed(dict(r, environment=older[k == 0]["id"]))) for k, r in enumerate(runs)]
+    with open(log, "w") as f:
+        for r in [json.loads(head), *(r for r in records if r["kind"] not in ("environment", "run")), *older, *changed]:
+            f.write(json.dumps(r, sort_keys=r["kind"] != "log", separators=(",", ":"), ensure_ascii=False) + "\n")
+    p = subprocess.run([sys.executable, tool, "--same=" + BUILD, "--build=" + BUILD, f"--out={TMP}/out"], env=ENV,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=200)
+    said = f"{len(runs) - 1} of {len(runs)} runs have the same code in epoch {now}"
+    assert p.returncode == 0 and said in p.stdout, (p.stdout, p.stderr[-300:])
+    head, *lines = open(log).read().splitlines()
+    ids = {r["id"] for r in map(json.loads, lines)}
+    assert {r["id"] for r in runs[1:]} < ids and changed[0]["id"] in ids and runs[0]["id"] not in ids
+    assert head.count("; tools/retune --same=") == 1 and len(lines) == len(records) + 2
+
 def retune():
     """tools/retune fills a folder of a target and trains a model of it, and a second call tunes nothing again. What has
     the same code stays."""
@@ -202,13 +230,7 @@ def retune():
         assert "/cpu-" in log and json.loads(head)["kind"] == "log" and "/tmp" not in head and TMP not in head, head
         made = os.path.exists(TMP + "/out/cpu.model")
         assert made or not trains or "tune first" in p.stderr, p.stderr
-    before = open(log).read()
-    p = subprocess.run([sys.executable, tool, "--same=" + BUILD, "--build=" + BUILD, f"--out={TMP}/out"], env=ENV,
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=200)
-    n = before.count('"kind":"run"')
-    assert p.returncode == 0 and f"{n} of {n} runs have the same code" in p.stdout, (p.stdout, p.stderr[-300:])
-    after = open(log).read().splitlines()
-    assert sorted(after[1:]) == sorted(before.splitlines()[1:]) and "; tools/retune --same=" in after[0], after[0]
+    same_code(tool, log)
     env = dict(shipped(), DLC_TUNING_LOGS=TMP + "/out")
     p = run("dlc-compile", "mlp", "-o", TMP + "/m.dlcb", "--json", "--require=exact", env=env)
     assert json.loads(p.stdout)["hits"]["exact"] > 0

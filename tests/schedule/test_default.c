@@ -391,6 +391,44 @@ START_TEST(sums_take_most_of_a_small_file)
 END_TEST
 
 /* Two threads would store the same elements of the axis that they share. */
+/* Operators in rows, with 16 registers. */
+static const struct {
+	const char *dag, *step;
+	int threads;
+} rows[] = {
+	/* The vectors at the ends of a row, then the tiles of rows around them. */
+	{ "dag a\nin x: f32[1,3,24,24]\nconst w: f32[3,1,3,3]\ny: f32[1,3,24,24] = conv(x, w) groups=3 pads=[1,1,1,1]\n"
+	  "out y\n",
+		"cut w.o 1\ncut w.o.2 1\ncut h.o 1\ncut h.o.3 2\n", 1 },
+	/* Five channels fill no register, 16 do. */
+	{ "dag b\nin x: f32[1,15,48,48]\nconst w: f32[15,5,3,3]\ny: f32[1,15,48,48] = conv(x, w) groups=3 "
+	  "pads=[1,1,1,1]\nout y\n",
+		"vectorize w.i\n", 1 },
+	{ "dag c\nin x: f32[1,48,48,48]\nconst w: f32[48,16,3,3]\ny: f32[1,48,48,48] = conv(x, w) groups=3 "
+	  "pads=[1,1,1,1]\nout y\n",
+		"vectorize o.i\n", 1 },
+	/* The last vector of a row overlaps the one before, also where threads would share nothing else. */
+	{ "dag d\nin x: f32[1,1,15,29]\ny: f32[1,1,7,14] = max_pool(x) kernel=[3,3] strides=[2,2]\nout y\n", " 8 overlap\n",
+		2 },
+	{ "dag e\nin x: f32[1,3,15,15]\ny: f32[1,3,7,7] = max_pool(x) kernel=[3,3] strides=[2,2]\nout y\n", " 4 overlap\n",
+		1 },
+	/* A product of a tensor and its own transpose copies it once; threads do so where they share batches. */
+	{ "dag f\nin x: f32[5,56,21]\ny: f32[5,56,56] = matmul(x, x) tb=1\nout y\n", "cache_read v0 matmul b0.w\n", 1 },
+	{ "dag g\nin x: f32[5,56,21]\ny: f32[5,56,56] = matmul(x, x) tb=1\nout y\n", "cache_read v0 matmul b0.w\n", 2 },
+	{ "dag h\nin x: f32[1,56,21]\ny: f32[1,56,56] = matmul(x, x) tb=1\nout y\n", "cache_read v0 matmul n.w.o", 2 },
+};
+
+START_TEST(rows_have_vectors_without_masks)
+{
+	Arena *a = arena_new();
+	Target t = cpu(rows[_i].threads);
+	t.vector_regs = 16;
+	const char *trace = default_trace_for(a, rows[_i].dag, t);
+	ck_assert_msg(strstr(trace, rows[_i].step) != NULL, "%s", trace);
+	arena_free(a);
+}
+END_TEST
+
 START_TEST(shared_axes_do_not_overlap)
 {
 	static const char dag[] = "dag a\nin x: f32[1001]\ny: f32[1001] = exp(x)\nout y\n";
@@ -531,6 +569,7 @@ int main(void)
 	tcase_add_test(tc, a_ring_of_one_part_is_none_of_threads);
 	tcase_add_test(tc, threads_share_queries_of_few_heads);
 	tcase_add_test(tc, shared_tiles_of_one_head_are_not_trimmed);
+	tcase_add_loop_test(tc, rows_have_vectors_without_masks, 0, LEN(rows));
 	tcase_add_test(tc, shared_axes_do_not_overlap);
 	tcase_add_loop_test(tc, threads_have_equal_shares, 0, LEN(shared_dags));
 	tcase_add_loop_test(tc, results_in_rows_come_from_lanes_of_channels, 0, LEN(sides));

@@ -13,7 +13,8 @@
 /* Whether a lane is on: of a mask that is known now. */
 static bool is_on(LLVMValueRef mask, int lane, bool *on)
 {
-	LLVMValueRef bit = mask != NULL ? LLVMGetAggregateElement(mask, (unsigned)lane) : NULL;
+	bool is_constant = mask != NULL && LLVMIsConstant(mask);
+	LLVMValueRef bit = is_constant ? LLVMGetAggregateElement(mask, (unsigned)lane) : NULL;
 	*on = mask == NULL || (bit != NULL && LLVMIsAConstantInt(bit) && LLVMConstIntGetZExtValue(bit) == 1);
 	return mask == NULL || (bit != NULL && LLVMIsAConstantInt(bit));
 }
@@ -52,9 +53,11 @@ static Lanes split_index(Ir *ir, const Expr *x)
 LLVMValueRef emit_load_lanes(Emit *e, const Place *p, const Expr *idx)
 {
 	int lanes = idx->type.lanes;
-	LLVMValueRef mask = e->mask != NULL ? emit_mask_lanes(e, e->mask, lanes) : NULL;
 	bool on;
-	if (e->device || idx->type.bits != 64 || !is_known(mask, lanes))
+	if (e->device || idx->type.bits != 64 || (e->mask != NULL && !LLVMIsConstant(e->mask)))
+		return NULL;
+	LLVMValueRef mask = e->mask != NULL ? emit_mask_lanes(e, e->mask, lanes) : NULL;
+	if (!is_known(mask, lanes))
 		return NULL;
 	Lanes at = split_index(e->ir, idx);
 	LLVMTypeRef one = emit_mem_type(e, p->buf->type);
@@ -108,9 +111,11 @@ void emit_store_first(Emit *e, DType t, LLVMValueRef v, LLVMValueRef to, int n)
 {
 	LLVMTypeRef one = emit_mem_type(e, dtype_scalar(t));
 	LLVMValueRef at[EMIT_PART_LANES];
-	for (int from = 0, m = EMIT_PART_LANES; from < n; m /= 2) {
-		if (from + m > n)
+	for (int from = 0, m = EMIT_PART_LANES; from < n;) {
+		if (from + m > n) {
+			m /= 2;
 			continue;
+		}
 		for (int k = 0; k < m; k++)
 			at[k] = emit_int(e->i32, from + k);
 		LLVMValueRef by = emit_int(e->i64, from), part = m > 1

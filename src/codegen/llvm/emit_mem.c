@@ -1,9 +1,10 @@
 /*
  * Addresses, loads and stores. An index is a sum of terms, those of the outermost loops first, so that invariant
  * parts are computed outside and constants become displacements. Vectors of consecutive elements are one access,
- * loads of those a few elements apart are rows and shuffles (emit_stride.c), others gather or scatter. Elements of less
- * than a byte are packed and accessed one by one. Rows of a streamed output are stored past a CPU's caches where the
- * index shows that they are whole registers at multiples of their size; emit_fn.c makes the fences.
+ * loads of those a few elements apart are rows and shuffles (emit_stride.c), others lanes one by one (emit_lanes.c), or
+ * gathers and scatters. Elements of less than a byte are packed and accessed one by one. Rows of a streamed output are
+ * stored past a CPU's caches where the index shows that they are whole registers at multiples of their size; emit_fn.c
+ * makes the fences.
  *
  * Where the mask of a scalar load is off (the arm of a select), the load reads the call structure instead, which is
  * there and long enough. So no branch is needed. A device has no such structure: the load stands in a branch.

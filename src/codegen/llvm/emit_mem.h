@@ -30,7 +30,7 @@ bool emit_is_strided(const Expr *stride, int lanes, int64_t *n);
 LLVMValueRef emit_load_strided(Emit *e, const Place *p, const Expr *base, int64_t stride, int lanes);
 
 /* emit_lanes.c: lanes that lie apart, of a CPU. */
-/* Loads lanes one by one; those that are off are 0. NULL, and nothing is emitted, if the mask is not known. */
+/* Loads lanes one by one; those that are off are 0. NULL if the mask is not known. */
 LLVMValueRef emit_load_lanes(Emit *e, const Place *p, const Expr *idx);
 /*
  * Stores lanes that lie any constant stride apart one by one, at displacements from the first. False, and nothing is

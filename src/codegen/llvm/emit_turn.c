@@ -240,12 +240,21 @@ static void store_part(Emit *e, const Spread *c, LLVMValueRef row, int64_t at, i
 	emit_intrinsic(e, "llvm.masked.store", over, 2, arg, 4);
 }
 
+/* What a column stores: lanes that are off load nothing. */
+static LLVMValueRef value_of(Emit *e, const Spread *c)
+{
+	e->mask = c->mask;
+	LLVMValueRef v = emit_expr(e, c->value);
+	e->mask = e->some = NULL;
+	return v;
+}
+
 /* n columns, rows of which are a square of m with what is missing. */
 static void spread_columns(Emit *e, Spread *const *c, int n, int m)
 {
 	LLVMValueRef all[TURN_MOST], row[TURN_MOST];
 	for (int k = 0; k < n; k++)
-		all[k] = emit_expr(e, c[k]->value);
+		all[k] = value_of(e, c[k]);
 	for (int at = 0; at < c[0]->on; at += m) {
 		for (int k = 0; k < m; k++)
 			row[k] = k < n ? lanes_from(e, all[k], at, m) : LLVMGetPoison(LLVMTypeOf(row[0]));
@@ -288,7 +297,7 @@ int emit_spread(Emit *e, const Stmt *s)
 		if (turns)
 			spread_columns(e, c, n, m);
 		else
-			emit_store(e, all[head].to->buf->name, all[head].idx, emit_expr(e, all[head].value), all[head].mask);
+			emit_store(e, all[head].to->buf->name, all[head].idx, value_of(e, &all[head]), all[head].mask);
 		for (int k = 0; k < n; k++)
 			c[k]->done = true;
 		emit_forget(e, 0);

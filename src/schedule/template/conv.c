@@ -559,7 +559,8 @@ static bool run(Sketch *s, Err *err)
 		 * Rows of input and output lie side by side: whether lanes along them are the better guess. A depthwise
 		 * convolution has a product or few for each store.
 		 */
-		bool rows = sketch_flag(s, "rows", depthwise ? rows_serve(s, &t, c) : rows_take_less(s, &t, c, lanes));
+		bool fits = groups == 1 || !target_has_blocks(s->target); /* groups were measured on CPUs */
+		bool rows = sketch_flag(s, "rows", depthwise ? rows_serve(s, &t, c) : fits && rows_take_less(s, &t, c, lanes));
 		sketch_opens(s);
 		if (rows)
 			return sketch_loops(s);

@@ -121,8 +121,9 @@ static void choose_copy(Sketch *s, const Tiled *t, const OpCall *c, Tile *tile)
 		return;
 	if (!sketch_flag(s, "copy", rows > tile->pixels))
 		return;
+	/* Threads share batches, not what one of them copied. */
 	tile->copy_all = c->in[0] == c->in[1] && rows * t->reduce[0].extent <= CACHE_READ_ELEMENTS &&
-		(s->target->threads == 1 || tile->around > 1); /* threads share batches, not what one of them copied */
+		!target_has_blocks(s->target) && (s->target->threads == 1 || tile->around > 1);
 	tile->copy = b->name;
 	tile->copied = b->shape.rank - 2;
 	tile->layout = layout;

@@ -157,12 +157,12 @@ void loop_pieces_steps(Sketch *s, const Nest *n, int64_t lanes, bool overlap)
 	}
 }
 
-void loop_cut_ends(Sketch *s, const Axis *x, int64_t size)
+void loop_cut_ends(Sketch *s, const Axis *x, int64_t size, bool around_cut)
 {
 	int64_t tiles = (x->extent + size - 1) / size;
 	sketch_step(s, "cut %s.o 1", x->name);
 	if (tiles > 2)
-		sketch_step(s, "cut %s.o.2 %lld", x->name, (long long)(tiles - 2));
+		sketch_step(s, "cut %s.o.%d %lld", x->name, around_cut ? 3 : 2, (long long)(tiles - 2));
 }
 
 void loop_cut_tail(Sketch *s, const Axis *x, int64_t size)

@@ -18,8 +18,11 @@ bool loop_pieces_fit(const Nest *n, int axis, int64_t lanes);
 /* Steps that make each piece a loop of its own: with lanes, or one shorter vector. */
 void loop_pieces_steps(Sketch *s, const Nest *n, int64_t lanes, bool overlap);
 
-/* Its first and its last part of `size` elements become code of their own. */
-void loop_cut_ends(Sketch *s, const Axis *x, int64_t size);
+/*
+ * Its first and its last part of `size` elements become code of their own. A loop inside that was cut before has taken
+ * the names that end with .2, so all names in the first copy end with .3 then.
+ */
+void loop_cut_ends(Sketch *s, const Axis *x, int64_t size, bool around_cut);
 
 /* The same of what is left behind its last whole part. */
 void loop_cut_tail(Sketch *s, const Axis *x, int64_t size);

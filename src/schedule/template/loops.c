@@ -105,7 +105,7 @@ static void schedule_nest(Sketch *s, const Nest *n)
 	int reductions = 0, last = n->n - 1;
 	for (int k = 0; k < n->n; k++) {
 		reductions += n->axis[k].reduce && n->axis[k].extent > 1;
-		if (n->axis[k].reduce && !n->axis[k].scan && n->axis[k].extent <= TMPL_SHORT_LOOP)
+		if (n->axis[k].reduce && !n->axis[k].scan && n->axis[k].extent > 1 && n->axis[k].extent <= TMPL_SHORT_LOOP)
 			last_reduce = n->axis[k].name;
 	}
 	Part vec = loop_part_vector(s, n), tile = loop_part_tile(s, n, vec);
@@ -125,10 +125,7 @@ static void schedule_nest(Sketch *s, const Nest *n)
 	if (bends && n->asks && has_tail(s, n, vec, overlap))
 		sketch_opens(s);
 	bool ends = has_ends(s, n, tile) && loop_part_flag(s, n, "ends", true); /* of sums; a tail is a transpose's */
-	if (has_ends(s, n, tile) && n->asks && vec.axis < tile.axis)
-		sketch_opens(s); /* edges are asked without ends alone */
-	bool inner = !ends || vec.axis > tile.axis; /* what is cut around other cuts has other names */
-	bool edges = inner && has_ends(s, n, vec) && loop_part_flag(s, n, "edges", tile_few_registers(s));
+	bool edges = has_ends(s, n, vec) && loop_part_flag(s, n, "edges", tile_few_registers(s));
 	bool vec_tail = !pieces && has_tail(s, n, vec, overlap), tile_tail = has_tail(s, n, tile, overlap);
 	bool tail = (vec_tail || tile_tail) && loop_part_flag(s, n, "ends", true);
 	if (pieces)
@@ -178,10 +175,13 @@ static void schedule_nest(Sketch *s, const Nest *n)
 	share_some(s, shared, nshared);
 	if (pieces)
 		loop_pieces_steps(s, n, vec.size, n->again);
-	if (ends)
-		loop_cut_ends(s, &n->axis[tile.axis], tile.size);
+	bool behind = ends && edges && tile.axis < vec.axis; /* the tiles' loop is around that of the vectors */
+	if (ends && !behind)
+		loop_cut_ends(s, &n->axis[tile.axis], tile.size, false);
 	if (edges)
-		loop_cut_ends(s, &n->axis[vec.axis], vec.size);
+		loop_cut_ends(s, &n->axis[vec.axis], vec.size, ends && !behind);
+	if (behind)
+		loop_cut_ends(s, &n->axis[tile.axis], tile.size, true);
 	if (tail && vec_tail)
 		loop_cut_tail(s, &n->axis[vec.axis], vec.size);
 	if (tail && tile_tail)

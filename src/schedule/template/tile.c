@@ -441,7 +441,8 @@ static int bind_tiles(Sketch *s, const Tile *tile, const Pieces *p)
 /*
  * How many loops a team's threads may share as one, from *from on, the outermost one of several iterations. A loop that
  * has code of its own at its ends is none of several; but the tile of lanes at the end of the outermost one has a nest
- * of its own. What a prologue makes in a loop, a copy, or the rows of a ring stand between that loop and those in it.
+ * of its own. Tiles of lanes that overlap are not shared. What a prologue makes in a loop, a copy, or the rows of a
+ * ring stand between that loop and those in it.
  */
 static int may_share(const Tiled *t, const Tile *tile, const Pieces *p, bool overlaps, int *from)
 {
@@ -455,6 +456,8 @@ static int may_share(const Tiled *t, const Tile *tile, const Pieces *p, bool ove
 	for (int k = first; k < n && count < TMPL_NEST_SHARED; k++) {
 		bool lanes = loop[k].name == p->vec.outer, pixels = loop[k].name == p->pix.outer;
 		bool ends = (pixels && tile->last) || (lanes && (overlaps || (p->tail && k > first)));
+		if (count == 0 && lanes && overlaps)
+			break; /* two threads would write the same elements */
 		if (count > 0 && (ends || tile->rows || loop[k - 1].name == at || (tile->copies && (lanes || pixels))))
 			break;
 		count++;
