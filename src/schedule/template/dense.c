@@ -91,28 +91,35 @@ static int64_t choose_unroll(Sketch *s, Tile *tile, int64_t depth)
 	return (depth + unroll - 1) / unroll;
 }
 
-/* The layout of a matrix, behind its batches, with vectors of rows side by side. NULL: it has too many dimensions. */
-static const char *panels(Sketch *s, int rank, int64_t lanes)
+/*
+ * The layout of a matrix, behind its batches: vectors of rows side by side, or all rows (lanes 0), its transpose. NULL:
+ * it has too many dimensions.
+ */
+static const char *side_by_side(Sketch *s, int rank, int64_t lanes)
 {
 	static const struct {
-		const char *letters;
+		const char *letters, *turned;
 		char row; /* of the last but one */
-	} by_rank[] = { [2] = { "NC", 'n' }, [3] = { "NCW", 'c' }, [4] = { "NCHW", 'h' }, [5] = { "NCDHW", 'h' } };
+	} by_rank[] = { [2] = { "NC", "CN", 'n' }, [3] = { "NCW", "NWC", 'c' }, [4] = { "NCHW", "NCWH", 'h' },
+		[5] = { "NCDHW", "NCDWH", 'h' } };
 	if (rank < 2 || rank >= (int)(sizeof by_rank / sizeof *by_rank))
 		return NULL;
+	if (lanes == 0)
+		return by_rank[rank].turned;
 	return arena_printf(s->arena, "%s%lld%c", by_rank[rank].letters, (long long)lanes, by_rank[rank].row);
 }
 
 /*
  * The rows of the second operand of a product with its transpose are columns of the result. Their elements are strided,
  * so a tile of columns first copies its rows, which pays for more rows than one tile has. A tile of all columns does so
- * in the loop of batches. So do all tiles together where the first operand is the same tensor: they read all of it.
+ * in the loop of batches. So do all tiles together where the first operand is the same tensor: they read all of it, and
+ * tiles of rows may begin anywhere in a vector.
  */
 static void choose_copy(Sketch *s, const Tiled *t, const OpCall *c, Tile *tile)
 {
 	const Value *b = &s->task->dag->value.at[c->in[1]];
 	int64_t width = tile->lanes * tile->vectors, rows = t->axis[tile->pixel].extent;
-	const char *layout = panels(s, b->shape.rank, tile->lanes);
+	const char *layout = side_by_side(s, b->shape.rank, tile->lanes);
 	bool turned = c->op == OP_matmul && op_int(c, "tb") != 0;
 	bool batches = t->n > 2 && !target_has_blocks(s->target); /* a grid has all their loops */
 	bool around = t->axis[tile->vector].extent > width || (batches && rows > tile->pixels);
@@ -126,7 +133,7 @@ static void choose_copy(Sketch *s, const Tiled *t, const OpCall *c, Tile *tile)
 		!target_has_blocks(s->target) && (s->target->threads == 1 || tile->around > 1);
 	tile->copy = b->name;
 	tile->copied = b->shape.rank - 2;
-	tile->layout = layout;
+	tile->layout = tile->copy_all ? side_by_side(s, b->shape.rank, 0) : layout;
 }
 
 /*
