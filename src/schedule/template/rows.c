@@ -188,7 +188,9 @@ static void choose_within(RowTask *t, int64_t extent, int64_t lanes)
 		bool divides = extent % side == 0;
 		if (side > 1 && ((room > 0 && side * row > room) || (!divides && target_has_blocks(t->s->target))))
 			continue;
-		best = side <= TMPL_ROWS_HIDE ? n : best;
+		int64_t again = ceil_div(extent, side) * side - extent, shares = t->s->target->threads * TMPL_ROWS_SHARES;
+		bool more = again * TMPL_ROWS_AGAIN <= extent && side * shares <= extent;
+		best = side <= TMPL_ROWS_HIDE || more ? n : best;
 		option[n++] = side;
 	}
 	t->side = sketch_number(t->s, "rows.together", option, n, best);
