@@ -390,7 +390,6 @@ START_TEST(sums_take_most_of_a_small_file)
 }
 END_TEST
 
-/* Two threads would store the same elements of the axis that they share. */
 /* Operators in rows, with 16 registers. */
 static const struct {
 	const char *dag, *step;
@@ -429,6 +428,7 @@ START_TEST(rows_have_vectors_without_masks)
 }
 END_TEST
 
+/* Two threads would store the same elements of the axis that they share. */
 START_TEST(shared_axes_do_not_overlap)
 {
 	static const char dag[] = "dag a\nin x: f32[1001]\ny: f32[1001] = exp(x)\nout y\n";

@@ -23,8 +23,6 @@
 #include "ir/query.h"
 #include "ir/walk.h"
 
-#include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 /* Splits an axis unless the part is all of it; gives the name of the inner loop. */

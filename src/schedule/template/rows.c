@@ -183,13 +183,14 @@ static void choose_within(RowTask *t, int64_t extent, int64_t lanes)
 	}
 	t->sums = sketch_number(t->s, "rows.sums", option, n, best);
 	row += dtype_bytes(t->set.nest[t->r.root].made->type, t->r.length) * 2;
+	int64_t shares = t->s->target->threads * TMPL_ROWS_SHARES;
 	n = best = 0;
 	for (int64_t side = 1; side <= TMPL_ROWS_TOGETHER && side <= extent; side *= 2) {
 		bool divides = extent % side == 0;
 		if (side > 1 && ((room > 0 && side * row > room) || (!divides && target_has_blocks(t->s->target))))
 			continue;
-		int64_t again = ceil_div(extent, side) * side - extent, shares = t->s->target->threads * TMPL_ROWS_SHARES;
-		bool more = again * TMPL_ROWS_AGAIN <= extent && side * shares <= extent;
+		int64_t again = ceil_div(extent, side) * side - extent;
+		bool more = again * TMPL_ROWS_AGAIN <= extent && side * shares <= extent && !target_has_blocks(t->s->target);
 		best = side <= TMPL_ROWS_HIDE || more ? n : best;
 		option[n++] = side;
 	}
