@@ -252,6 +252,77 @@ START_TEST(seven_products_are_for_many_rows)
 }
 END_TEST
 
+/* Of strassen.rows: what is picked. */
+static int64_t rows_of(Space *s, const Config *c)
+{
+	for (int k = 0; k < c->n; k++) {
+		const Knob *knob = space_knob(s, c, k);
+		if (strcmp(knob->name, "strassen.rows") == 0)
+			return knob->option[c->pick[k]].number;
+	}
+	return 0;
+}
+
+static const struct {
+	const char *dag;
+	int threads;
+	int64_t rows; /* of half in a block */
+} many_rows[] = {
+	{ LAYER("1024", 768, 768, "z = relu(y)\n"), 1, 64 },
+	{ LAYER("1024", 768, 768, "z = relu(y)\n"), 3, 512 }, /* eight blocks leave one of three threads idle */
+	{ LAYER("784", 256, 256, "z = relu(y)\n"), 1, 56 },
+	{ LAYER("8,197", 768, 768, "z = relu(y)\n"), 1, 99 }, /* those of one batch */
+	{ LAYER("128", 768, 768, "z = relu(y)\n"), 1, 64 }, /* all */
+};
+
+START_TEST(many_rows_are_in_blocks_by_default)
+{
+	Arena *a = arena_new();
+	Err err = { 0 };
+	Target target = named_target("cpu:znver5", many_rows[_i].threads);
+	Space *space = space_new(a, task_of(a, many_rows[_i].dag), &target, &err);
+	ck_assert_msg(space != NULL, "%s", err.text);
+	ck_assert_int_eq(rows_of(space, &space->first), many_rows[_i].rows);
+	arena_free(a);
+}
+END_TEST
+
+static const char *const in_blocks[] = {
+	LAYER("64", 256, 256, "z = relu(y)\n"),
+	LAYER("2,33", 256, 256, "s = add(y, r)\nz = relu(s)\n"),
+};
+
+START_TEST(blocks_of_rows_equal_the_naive_form)
+{
+	Arena *a = arena_new();
+	Err err = { 0 };
+	Target target;
+	target_host(&target, 1 + _i % 2);
+	target.vector_bits = 512;
+	target.vector_regs = 32;
+	Task *task = task_of(a, in_blocks[_i]);
+	Space *space = space_new(a, task, &target, &err);
+	ck_assert_msg(space != NULL, "%s", err.text);
+	Config c = space->first;
+	int at = 0;
+	while (strcmp(space_knob(space, &c, at)->name, "strassen.rows") != 0)
+		at++;
+	ck_assert_int_eq(space_knob(space, &c, at)->n, 2);
+	c = space_move(space, &c, at, 0);
+	ck_assert_int_lt(rows_of(space, &c), rows_of(space, &space->first));
+	Trace *t = space_trace(space, &c, a, &err);
+	ck_assert_msg(t != NULL, "%s", err.text);
+	Text text = { .arena = a };
+	trace_print(&text, t);
+	ck_assert_msg(strstr(text_str(&text), "compute_at strassen.a ") != NULL, "%s", text_str(&text));
+	KernelSet *ks = schedule_replay(ir_new(a), task, &target, t, &err);
+	ck_assert_msg(ks != NULL, "%s: %s\n%s", err.place, err.text, text_str(&text));
+	KernelSet *naive = op_naive(ir_new(a), task->dag, "k", NAIVE_AS_TYPED, &err);
+	must_equal(naive, ks, INTERP_MODP, (uint64_t)_i, text_str(&text));
+	arena_free(a);
+}
+END_TEST
+
 START_TEST(large_tiles_are_for_large_maps)
 {
 	Arena *a = arena_new();
@@ -338,6 +409,8 @@ int main(void)
 	tcase_add_loop_test(tc, schedules_of_winograd_equal_the_naive_convolution, 0, LEN(schedules));
 	tcase_add_loop_test(tc, every_sampled_schedule_equals_the_naive_form, 0, LEN(shapes));
 	tcase_add_loop_test(tc, seven_products_are_for_many_rows, 0, LEN(halves));
+	tcase_add_loop_test(tc, many_rows_are_in_blocks_by_default, 0, LEN(many_rows));
+	tcase_add_loop_test(tc, blocks_of_rows_equal_the_naive_form, 0, LEN(in_blocks));
 	tcase_add_loop_test(tc, large_tiles_are_for_large_maps, 0, LEN(guesses));
 	tcase_add_test(tc, a_column_has_several_algorithms);
 	tcase_add_loop_test(tc, compute_refuses, 0, LEN(refused));

@@ -9,9 +9,18 @@
  *		strassen.y: for rows { for vectors: bias and what follows }
  *	}
  *
+ * Of many rows the seven matrices of A leave the second cache. Then both nests go over blocks of rows, each of which
+ * reads B again:
+ *
+ *	for y.m.o {                                       (parallel)
+ *		strassen.a: for rows of the block { for a.k vector }
+ *		for y.n.o { strassen.m, strassen.y }
+ *	}
+ *
  * Rows that the register tile does not divide are cut off. It takes columns and products that vectors divide.
  */
 #include "schedule/template/device.h"
+#include "schedule/template/share.h"
 
 #include "op/algo.h"
 
@@ -24,6 +33,7 @@ static const char algo_name[] = "dense.strassen";
 typedef struct Halves {
 	const OpCall *c;
 	int lead, row;
+	int64_t extent[DAG_MAX_RANK]; /* of those loops, the cut one's of both halves */
 	int64_t batches, m, n, k; /* m, n and k are halves */
 	int64_t lanes;
 } Halves;
@@ -39,6 +49,7 @@ static bool find(const Task *task, const Target *target, Halves *out)
 	const Value *x = &d->value.at[c->in[0]], *w = &d->value.at[c->in[1]];
 	*out = (Halves){ .c = c, .lead = x->shape.rank - 1, .batches = 1, .n = w->shape.dim[0] / 2,
 		.k = w->shape.dim[1] / 2, .lanes = target_lanes(target, x->type) };
+	memcpy(out->extent, x->shape.dim, sizeof *out->extent * (size_t)out->lead);
 	for (int k = 0; k < out->lead; k++)
 		out->row = x->shape.dim[k] >= x->shape.dim[out->row] ? k : out->row;
 	for (int k = 0; k < out->lead; k++)
@@ -89,6 +100,33 @@ static int offer(Sketch *s, const Tiled *t, int64_t param[TEMPLATE_PARAMS], int6
 	*best = h.n >= 2 * s->target->threads * h.lanes * TMPL_DENSE_VECTORS && likely_better(s->target, &h);
 	param[0] = 1;
 	return 1;
+}
+
+/*
+ * Rows of half in a block: all of them, or a part of one batch. By default as many as leave the seven matrices of A
+ * a part of the second cache, where there are many rows: B comes again for each block.
+ */
+static int64_t choose_rows(Sketch *s, const Halves *h)
+{
+	int64_t option[KNOB_OPTIONS], all = h->m * h->batches, least = TMPL_STRASSEN_AGAIN * h->lanes;
+	double row = 7.0 * sizeof(float) * (double)h->k, part = TMPL_STRASSEN_CACHE * (double)target_cache(s->target, 2);
+	double wanted = fmax(part / row, (double)least), nearest = INFINITY;
+	bool whole = all < TMPL_STRASSEN_MANY * least || (double)all <= wanted;
+	int n = 0, first = -1;
+	for (int64_t r = TMPL_STRASSEN_ROWS; r <= h->m && r < all && n < KNOB_OPTIONS - 1; r++) {
+		if (h->m % r != 0)
+			continue;
+		double off = fabs(log((double)r / wanted));
+		if (!whole && off < nearest && share_filled(s->target, all / r) >= 1 - TMPL_SHARE_IDLE) {
+			nearest = off;
+			first = n;
+		}
+		option[n++] = r;
+	}
+	option[n] = all;
+	int64_t rows = sketch_number(s, "strassen.rows", option, n + 1, first < 0 ? n : first);
+	sketch_opens(s);
+	return rows;
 }
 
 /*
@@ -169,15 +207,48 @@ static void product_steps(Sketch *s, const Halves *h, const Tile *tile, int64_t 
 		sketch_step(s, "cut m.m.o %lld", (long long)(h->m / tile->pixels));
 }
 
+/* Blocks of columns, in which the products are made; blocks of rows around them, in which the matrices of A are. */
+static void block_steps(Sketch *s, const Halves *h, int64_t rows, int64_t width, bool blocked)
+{
+	Text line = { .arena = s->arena };
+	const char *row = "y.m";
+	sketch_step(s, "split y.n %lld", (long long)width);
+	if (!blocked) {
+		add_batches(&line, h, 'y');
+		sketch_step(s, "reorder y.n.o%s y.m y.n.i", text_str(&line));
+		sketch_step(s, "compute_at strassen.m y.n.o");
+		return;
+	}
+	TileAxis outer[DAG_MAX_RANK];
+	int n = 0;
+	for (int k = 0; k < h->lead; k++)
+		if (k != h->row)
+			outer[n++] = (TileAxis){ arena_printf(s->arena, "y.b%d", k), h->extent[k] };
+	if (rows < h->m) {
+		sketch_step(s, "split y.m %lld", (long long)rows);
+		outer[n++] = (TileAxis){ "y.m.o", h->m / rows };
+		row = "y.m.i";
+	}
+	for (int k = 0; k < n; k++)
+		text_add(&line, " %s", outer[k].name);
+	sketch_step(s, "reorder%s y.n.o %s y.n.i", text_str(&line), row);
+	sketch_step(s, "compute_at strassen.m y.n.o");
+	sketch_step(s, "compute_at strassen.a %s", outer[n - 1].name);
+	share_some(s, outer, n);
+}
+
 static void steps(Sketch *s, const Tiled *t, int64_t levels)
 {
 	Halves h;
 	if (!find(s->task, s->target, &h))
 		return;
 	Tile tile = tile_new(s, t);
-	Text line = { .arena = s->arena };
 	sketch_group(s);
-	choose_tile(s, &h, &tile);
+	int64_t rows = choose_rows(s, &h);
+	bool blocked = rows < h.m * h.batches;
+	Halves block = h;
+	block.m = blocked ? rows : h.m;
+	choose_tile(s, &block, &tile);
 	int64_t unroll = choose_unroll(s, h.k, tile.vectors * tile.pixels), width = tile.vectors * tile.lanes;
 	bool ahead = sketch_flag(s, "strassen.ahead", true);
 	sketch_group_end(s);
@@ -186,10 +257,7 @@ static void steps(Sketch *s, const Tiled *t, int64_t levels)
 		sketch_step(s, "inline %s", t->middle[i]);
 	if (!t->bare)
 		sketch_step(s, "absorb strassen.y %s", t->last);
-	sketch_step(s, "split y.n %lld", (long long)width);
-	add_batches(&line, &h, 'y');
-	sketch_step(s, "reorder y.n.o%s y.m y.n.i", text_str(&line));
-	sketch_step(s, "compute_at strassen.m y.n.o");
+	block_steps(s, &h, rows, width, blocked);
 	int64_t doubles = target_lanes(s->target, F64);
 	if (doubles > 1) {
 		sketch_step(s, "split u.n %lld", (long long)doubles);
@@ -198,11 +266,11 @@ static void steps(Sketch *s, const Tiled *t, int64_t levels)
 	}
 	sketch_step(s, "split a.k %lld", (long long)h.lanes);
 	sketch_step(s, "vectorize a.k.i");
-	product_steps(s, &h, &tile, unroll, ahead);
+	product_steps(s, &block, &tile, unroll, ahead);
 	if (tile.vectors > 1)
 		sketch_step(s, "split y.n.i %lld", (long long)h.lanes);
 	sketch_step(s, "vectorize %s", tile.vectors > 1 ? "y.n.i.i" : "y.n.i");
-	if (s->target->threads > 1) {
+	if (s->target->threads > 1 && !blocked) {
 		sketch_step(s, "parallel a.m");
 		sketch_step(s, "parallel y.n.o");
 	}
