@@ -311,9 +311,13 @@ static const struct {
 	{ "dag m\nin x: f32[1,5,23,27]\nconst w: f32[5,1,3,3]\ny: f32[1,5,23,27] = conv(x, w) groups=5 pads=[1,1,1,1]\n"
 	  "out y\n",
 		"split w 8 overlap\nsplit h 12 overlap\nreorder n o h.o w.o kw kh h.i w.i\n" },
-	/* So where an elementwise nest is behind them. */
+	/* An elementwise nest behind them stores their tiles; but not three series, which would be too much code. */
 	{ "dag r\nin x: f32[1,5,23,27]\nconst w: f32[5,1,3,3]\ny: f32[1,5,23,27] = conv(x, w) groups=5 pads=[1,1,1,1]\n"
 	  "z: f32[1,5,23,27] = relu(y)\nout z\n",
+		"split w_1 8 overlap\nsplit h_1 12 overlap\nreorder n_1 c h_1.o w_1.o h_1.i w_1.i\ncompute_at conv w_1.o\n"
+		"reorder n o kw kh h w\n" },
+	{ "dag s\nin x: f32[1,5,23,27]\nconst w: f32[5,1,3,3]\ny: f32[1,5,23,27] = conv(x, w) groups=5 pads=[1,1,1,1]\n"
+	  "s = sigmoid(y)\nt = tanh(s)\nz: f32[1,5,23,27] = exp(t)\nout z\n",
 		"reorder n o h.o w.o kw kh h.i w.i\n" },
 	/* Few elements of rows in steps of two are read twice; the ends of an axis are code of their own. */
 	{ "dag p\nin x: f32[1,5,56,64]\nconst w: f32[5,1,3,3]\ny: f32[1,5,28,32] = conv(x, w) groups=5 pads=[1,1,1,1] "

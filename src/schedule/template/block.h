@@ -30,6 +30,7 @@ typedef struct BlockNest {
 	int64_t nodes; /* of its expressions once what it reads is inlined */
 	bool inlined;  /* into those that read it */
 	bool done;     /* scheduled, or part of another nest */
+	const struct Behind *behind; /* the nest that stores its sums, for loops (loop_behind.h); NULL: it does itself */
 } BlockNest;
 
 typedef struct BlockSet {

@@ -48,6 +48,11 @@ typedef struct LoopTile {
 	int shares;         /* loops that threads share */
 } LoopTile;
 
+/*
+ * The elementwise nest that alone reads what nest `at` makes, and has all of its axes: in dimension d that one is moved
+ * by axis[d], -1 by none. -1: there is none.
+ */
+int loop_tile_root(const BlockSet *set, int at, int axis[IR_MAX_RANK]);
 /* Whether tiles fit nest `at` of the set: a reduction by one monoid into each element of a buffer. */
 bool loop_tile_fits(const Sketch *s, const BlockSet *set, int at);
 /*

@@ -12,7 +12,7 @@
 
 /* ---- what fits ---- */
 
-static int root_of(const BlockSet *set, int at, int axis[IR_MAX_RANK])
+int loop_tile_root(const BlockSet *set, int at, int axis[IR_MAX_RANK])
 {
 	const BlockNest *n = &set->nest[at];
 	int root = n->made->role == BUF_WORK ? block_root(set, at, axis) : NONE;
@@ -44,7 +44,7 @@ bool loop_tile_fits(const Sketch *s, const BlockSet *set, int at)
 		if (strcmp(producer_stem(&n->stmt->block.iter[k]), n->axis[k].loop) != 0)
 			return false;
 	int axis[IR_MAX_RANK];
-	if (!n->whole && root_of(set, at, axis) < 0) /* cache_write wants an iterator for each dimension */
+	if (!n->whole && loop_tile_root(set, at, axis) < 0) /* cache_write wants an iterator for each dimension */
 		return false;
 	return block_outputs(n) > 1 && block_folded(n) > 1 && target_lanes(s->target, body->reduce.value[0]->type) > 1;
 }
@@ -102,7 +102,7 @@ static LoopTile read_nest(Sketch *s, BlockSet *set, int at)
 	BlockNest *n = &set->nest[at];
 	LoopTile t = { .s = s, .nest = n, .vector = NONE, .partial = NONE };
 	t.uniform = uniform_axis(set, n, target_lanes(s->target, n->made->type));
-	int axis[IR_MAX_RANK], root = root_of(set, at, axis);
+	int axis[IR_MAX_RANK], root = loop_tile_root(set, at, axis);
 	for (int k = 0; k < n->n; k++)
 		if (n->axis[k].reduce)
 			t.r[t.nreduce++] = (Reduce){ n->axis[k].loop, n->axis[k].extent };

@@ -10,9 +10,11 @@
  *
  *	for spatial.. { for reduce.. { for tile.i { for vec.i vector { block }}}}     order inside
  *	for spatial.. { for tile.i { for reduce.. { for vec.i vector { block }}}}     order outside
+ *	for spatial.. { as inside, to registers; for tile.i { for vec.i vector { what is made of them }}}   behind
  */
 #include "schedule/template/block.h"
 #include "schedule/template/device.h"
+#include "schedule/template/loop_behind.h"
 #include "schedule/template/loop_part.h"
 #include "schedule/template/loop_pieces.h"
 #include "schedule/template/loop_tile.h"
@@ -25,10 +27,10 @@
 
 #include <string.h>
 
-/* Splits an axis unless the part is all of it; gives the name of the inner loop. */
-static const char *take_part(Sketch *s, const Nest *n, Part p, bool overlap)
+/* Splits an axis of `at` unless the part is all of it; gives the name of the inner loop. */
+static const char *take_part(Sketch *s, const Nest *n, const Axis *at, Part p, bool overlap)
 {
-	const Axis *x = &n->axis[p.axis];
+	const Axis *x = &at[p.axis];
 	if (p.size >= x->extent)
 		return x->name;
 	const char *tail = overlap && loop_part_overlaps(n, p) ? " overlap" : "";
@@ -94,96 +96,190 @@ static bool has_tail(const Sketch *s, const Nest *n, Part p, bool overlap)
 		extent % p.size != 0 && !(overlap && loop_part_overlaps(n, p));
 }
 
-static void schedule_nest(Sketch *s, const Nest *n)
+/* How a nest's loops are cut, ordered and written out. */
+typedef struct Plan {
+	Part vec, tile;
+	bool tile_outside;         /* around the reduction */
+	bool unroll;               /* of the tile, and of the last short reduction */
+	bool overlap, pieces;
+	bool ends, edges;          /* of the tile's axis, of the vector's */
+	bool vec_tail, tile_tail;  /* of a transpose */
+	const TileAxis *innermost; /* a window's reduction axis, inside of which the tile is; NULL: none is */
+	const char *last_reduce;   /* the reduction that may be written out; NULL: there is none */
+	const Behind *behind;
+	Axis at[LOOPS];            /* the axes, with the names of the loops that store */
+} Plan;
+
+static Plan choose(Sketch *s, const Nest *n, const Behind *behind)
 {
-	if (schedule_one(s, n))
-		return;
-	/* The last short reduction loop may be written out: sums stay in registers, in a loop around it or without one. */
-	const char *last_reduce = NULL;
-	int reductions = 0, last = n->n - 1;
+	Plan p = { .behind = behind };
+	int reductions = 0;
 	for (int k = 0; k < n->n; k++) {
+		p.at[k] = n->axis[k];
+		if (behind != NULL)
+			p.at[k].name = behind->loop[k];
+		/* The last short reduction loop may be written out: sums stay in registers, in a loop around it or not. */
 		reductions += n->axis[k].reduce && n->axis[k].extent > 1;
 		if (n->axis[k].reduce && !n->axis[k].scan && n->axis[k].extent > 1 && n->axis[k].extent <= TMPL_SHORT_LOOP)
-			last_reduce = n->axis[k].name;
+			p.last_reduce = n->axis[k].name;
 	}
-	Part vec = loop_part_vector(s, n), tile = loop_part_tile(s, n, vec);
-	bool tiled_sums = tile.axis >= 0 && n->reduces;
-	bool tile_outside = tiled_sums && loop_part_flag(s, n, "outside", false);
-	if (tiled_sums && n->asks && reductions > 1 && loop_part_window(n, tile) >= 0)
+	p.vec = loop_part_vector(s, n);
+	p.tile = loop_part_tile(s, n, p.vec);
+	bool tiled_sums = p.tile.axis >= 0 && n->reduces;
+	p.tile_outside = tiled_sums && behind == NULL && loop_part_flag(s, n, "outside", false);
+	if (tiled_sums && n->asks && reductions > 1 && loop_part_window(n, p.tile) >= 0)
 		sketch_opens(s);
-	const TileAxis *innermost = reductions > 1 && !tile_outside ? choose_window(s, n, vec, tile) : NULL;
-	last_reduce = innermost != NULL ? innermost->name : last_reduce;
-	bool unroll = (tile.axis >= 0 || last_reduce != NULL) && loop_part_flag(s, n, "unroll", true);
-	bool laps = loop_part_overlaps(n, vec) || loop_part_overlaps(n, tile);
-	bool overlap = laps && loop_part_flag(s, n, "overlap", true);
+	p.innermost = reductions > 1 && !p.tile_outside ? choose_window(s, n, p.vec, p.tile) : NULL;
+	p.last_reduce = p.innermost != NULL ? p.innermost->name : p.last_reduce;
+	p.unroll = (p.tile.axis >= 0 || p.last_reduce != NULL) && loop_part_flag(s, n, "unroll", true);
+	bool laps = loop_part_overlaps(n, p.vec) || loop_part_overlaps(n, p.tile);
+	p.overlap = laps && loop_part_flag(s, n, "overlap", true);
 	if (laps && n->asks && n->across >= 0)
 		sketch_opens(s); /* parts that overlap have no tail */
-	bool bends = tile.axis < 0 && vec.axis >= 0 && loop_pieces_fit(n, vec.axis, vec.size);
-	bool pieces = bends && loop_part_flag(s, n, "pieces", true);
-	if (bends && n->asks && has_tail(s, n, vec, overlap))
+	bool bends = p.tile.axis < 0 && p.vec.axis >= 0 && behind == NULL && loop_pieces_fit(n, p.vec.axis, p.vec.size);
+	p.pieces = bends && loop_part_flag(s, n, "pieces", true);
+	if (bends && n->asks && has_tail(s, n, p.vec, p.overlap))
 		sketch_opens(s);
-	bool ends = has_ends(s, n, tile) && loop_part_flag(s, n, "ends", true); /* of sums; a tail is a transpose's */
-	bool edges = has_ends(s, n, vec) && loop_part_flag(s, n, "edges", tile_few_registers(s));
-	bool vec_tail = !pieces && has_tail(s, n, vec, overlap), tile_tail = has_tail(s, n, tile, overlap);
-	bool tail = (vec_tail || tile_tail) && loop_part_flag(s, n, "ends", true);
-	if (pieces)
-		vec.axis = -1;
-	const char *vector = vec.axis >= 0 ? take_part(s, n, vec, overlap) : NULL;
-	const char *tiled = tile.axis >= 0 ? take_part(s, n, tile, overlap) : NULL;
-	TileAxis order[LOOPS + 4], shared[LOOPS];
-	int count = 0, outside = 0, nshared = 0;
-	bool alone = false; /* the next loop is none that threads share */
-	for (int pass = 0; pass < 2; pass++) {
-		for (int k = 0; k < n->n; k++) {
-			const Axis *x = &n->axis[k];
-			int64_t part = k == vec.axis ? vec.size : k == tile.axis ? tile.size : 0;
-			if (x->reduce != (pass == 1) || (part != 0 && part >= x->extent) ||
-				(innermost != NULL && x->name == innermost->name))
-				continue;
-			order[count++] = part == 0 ? (TileAxis){ x->name, x->extent }
-				: (TileAxis){ arena_printf(s->arena, "%s.o", x->name), (x->extent + part - 1) / part };
-			bool twice = overlap && part != 0 && loop_part_overlaps(n, (Part){ k, part });
-			bool cut = (pieces && k == last) || ((ends || (tail && tile_tail)) && k == tile.axis) ||
-			           ((edges || (tail && vec_tail)) && k == vec.axis);
-			bool begins = nshared == 0 && x->extent > 1 && !twice;
-			if (!x->reduce && (begins || (nshared > 0 && !alone && !twice && !cut)))
-				shared[nshared++] = order[count - 1];
-			alone = nshared > 0 && (alone || twice || cut);
-		}
-		outside = pass == 0 ? count : outside;
-		if (pass == 1 && innermost != NULL)
-			order[count++] = *innermost;
-		if (tiled != NULL && (pass == 0) == tile_outside)
-			order[count++] = (TileAxis){ tiled, tile.size };
-	}
-	if (vector != NULL)
-		order[count++] = (TileAxis){ vector, vec.size };
-	if (count > 1) {
-		Text line = { .arena = s->arena };
-		for (int k = 0; k < count; k++)
-			text_add(&line, " %s", order[k].name);
+	p.ends = has_ends(s, n, p.tile) && loop_part_flag(s, n, "ends", true); /* of sums; a tail is a transpose's */
+	p.edges = has_ends(s, n, p.vec) && loop_part_flag(s, n, "edges", tile_few_registers(s));
+	p.vec_tail = !p.pieces && has_tail(s, n, p.vec, p.overlap);
+	p.tile_tail = has_tail(s, n, p.tile, p.overlap);
+	bool tail = (p.vec_tail || p.tile_tail) && loop_part_flag(s, n, "ends", true);
+	p.vec_tail &= tail;
+	p.tile_tail &= tail;
+	if (p.pieces)
+		p.vec.axis = -1;
+	return p;
+}
+
+static void reorder(Sketch *s, const TileAxis *order, int n)
+{
+	Text line = { .arena = s->arena };
+	for (int k = 0; k < n; k++)
+		text_add(&line, " %s", order[k].name);
+	if (n > 1)
 		sketch_step(s, "reorder%s", text_str(&line));
+}
+
+/* The loops around the tile, and those that threads may share. */
+static int outer_loops(Sketch *s, const Nest *n, const Plan *p, TileAxis *order, TileAxis *shared, int *nshared)
+{
+	int count = 0;
+	bool alone = false; /* the next loop is none that threads share */
+	for (int k = 0; p->behind != NULL && k < p->behind->nlone; k++)
+		order[count++] = (TileAxis){ p->behind->lone[k], 1 };
+	*nshared = 0;
+	for (int k = 0; k < n->n; k++) {
+		const Axis *x = &p->at[k];
+		int64_t part = k == p->vec.axis ? p->vec.size : k == p->tile.axis ? p->tile.size : 0;
+		if (x->reduce || (part != 0 && part >= x->extent))
+			continue;
+		order[count++] = part == 0 ? (TileAxis){ x->name, x->extent }
+			: (TileAxis){ arena_printf(s->arena, "%s.o", x->name), (x->extent + part - 1) / part };
+		bool twice = p->overlap && part != 0 && loop_part_overlaps(n, (Part){ k, part });
+		bool cut = (p->pieces && k == n->n - 1) || ((p->ends || p->tile_tail) && k == p->tile.axis) ||
+		           ((p->edges || p->vec_tail) && k == p->vec.axis);
+		bool begins = *nshared == 0 && x->extent > 1 && !twice;
+		if (begins || (*nshared > 0 && !alone && !twice && !cut))
+			shared[(*nshared)++] = order[count - 1];
+		alone = *nshared > 0 && (alone || twice || cut);
 	}
-	if (unroll && tiled != NULL)
+	return count;
+}
+
+/* The loops of sums, and of the tile in the order that these want. */
+static int sum_loops(const Nest *n, const Plan *p, const char *tiled, const char *vector, TileAxis *order)
+{
+	int count = 0;
+	if (tiled != NULL && p->tile_outside)
+		order[count++] = (TileAxis){ tiled, p->tile.size };
+	for (int k = 0; k < n->n; k++) {
+		const Axis *x = &n->axis[k];
+		if (x->reduce && (p->innermost == NULL || x->name != p->innermost->name))
+			order[count++] = (TileAxis){ x->name, x->extent };
+	}
+	if (p->innermost != NULL)
+		order[count++] = *p->innermost;
+	if (tiled != NULL && !p->tile_outside)
+		order[count++] = (TileAxis){ tiled, p->tile.size };
+	if (vector != NULL)
+		order[count++] = (TileAxis){ vector, p->vec.size };
+	return count;
+}
+
+static void write_out(Sketch *s, const Plan *p, const char *tiled, const char *last_reduce, const char *vector)
+{
+	if (p->unroll && tiled != NULL)
 		sketch_step(s, "unroll %s", tiled);
-	if (unroll && last_reduce != NULL)
+	if (p->unroll && last_reduce != NULL)
 		sketch_step(s, "unroll %s", last_reduce);
 	if (vector != NULL)
 		sketch_step(s, "vectorize %s", vector);
+}
+
+/* The tile inside of the nest behind it: its own loops have the extents of the tile then. */
+static void sums_behind(Sketch *s, const Nest *n, const Plan *p, const char *around)
+{
+	const char *tiled = p->tile.axis >= 0 ? n->axis[p->tile.axis].name : NULL;
+	const char *vector = p->vec.axis >= 0 ? n->axis[p->vec.axis].name : NULL;
+	TileAxis order[2 * LOOPS];
+	int count = 0;
+	for (int k = 0; k < n->n; k++)
+		if (!n->axis[k].reduce && k != p->tile.axis && k != p->vec.axis)
+			order[count++] = (TileAxis){ n->axis[k].name, 1 };
+	count += sum_loops(n, p, tiled, vector, order + count);
+	sketch_step(s, "compute_at %s %s", n->block, around);
+	reorder(s, order, count);
+	write_out(s, p, tiled, p->last_reduce, vector);
+}
+
+static int one_turn(Sketch *s, const Plan *p, const char **tiled, const char **vector, TileAxis *order)
+{
+	const char **inner = *vector != NULL ? vector : tiled;
+	sketch_step(s, "split %s %lld", *inner, (long long)(*vector != NULL ? p->vec.size : p->tile.size));
+	order[0] = (TileAxis){ arena_printf(s->arena, "%s.o", *inner), 1 };
+	*inner = arena_printf(s->arena, "%s.i", *inner);
+	return 1;
+}
+
+static void schedule_nest(Sketch *s, const Nest *n, const Behind *behind)
+{
+	if (schedule_one(s, n))
+		return;
+	Plan p = choose(s, n, behind);
+	const char *vector = p.vec.axis >= 0 ? take_part(s, n, p.at, p.vec, p.overlap) : NULL;
+	const char *tiled = p.tile.axis >= 0 ? take_part(s, n, p.at, p.tile, p.overlap) : NULL;
+	TileAxis order[2 * LOOPS + BLOCK_AXES], shared[LOOPS];
+	int nshared, outside = outer_loops(s, n, &p, order, shared, &nshared), count = outside;
+	if (behind == NULL) {
+		count += sum_loops(n, &p, tiled, vector, order + count);
+		reorder(s, order, count);
+		write_out(s, &p, tiled, p.last_reduce, vector);
+	} else {
+		if (outside == 0) /* one tile is all: a loop of one turn keeps the sums */
+			outside = count = one_turn(s, &p, &tiled, &vector, order);
+		if (tiled != NULL)
+			order[count++] = (TileAxis){ tiled, p.tile.size };
+		if (vector != NULL)
+			order[count++] = (TileAxis){ vector, p.vec.size };
+		reorder(s, order, count);
+		sums_behind(s, n, &p, order[outside - 1].name);
+		write_out(s, &p, tiled, NULL, vector);
+	}
 	share_some(s, shared, nshared);
-	if (pieces)
-		loop_pieces_steps(s, n, vec.size, n->again);
-	bool behind = ends && edges && tile.axis < vec.axis; /* the tiles' loop is around that of the vectors */
-	if (ends && !behind)
-		loop_cut_ends(s, &n->axis[tile.axis], tile.size, false);
-	if (edges)
-		loop_cut_ends(s, &n->axis[vec.axis], vec.size, ends && !behind);
-	if (behind)
-		loop_cut_ends(s, &n->axis[tile.axis], tile.size, true);
-	if (tail && vec_tail)
-		loop_cut_tail(s, &n->axis[vec.axis], vec.size);
-	if (tail && tile_tail)
-		loop_cut_tail(s, &n->axis[tile.axis], tile.size);
+	if (p.pieces)
+		loop_pieces_steps(s, n, p.vec.size, n->again);
+	bool nested = p.ends && p.edges && p.tile.axis < p.vec.axis; /* the tiles' loop is around that of the vectors */
+	if (p.ends && !nested)
+		loop_cut_ends(s, &p.at[p.tile.axis], p.tile.size, false);
+	if (p.edges)
+		loop_cut_ends(s, &p.at[p.vec.axis], p.vec.size, p.ends && !nested);
+	if (nested)
+		loop_cut_ends(s, &p.at[p.tile.axis], p.tile.size, true);
+	if (p.vec_tail)
+		loop_cut_tail(s, &p.at[p.vec.axis], p.vec.size);
+	if (p.tile_tail)
+		loop_cut_tail(s, &p.at[p.tile.axis], p.tile.size);
 	if (target_has_blocks(s->target))
 		device_bind_lone(s, order, outside, count);
 }
@@ -203,6 +299,14 @@ static bool is_done(const BlockSet *set, const char *block)
 		if ((set->nest[k].inlined || set->nest[k].done) && strcmp(set->nest[k].block, block) == 0)
 			return true;
 	return false;
+}
+
+static const Behind *behind_of(const BlockSet *set, const char *block)
+{
+	for (int k = 0; set != NULL && k < set->n; k++)
+		if (set->nest[k].behind != NULL && strcmp(set->nest[k].block, block) == 0)
+			return set->nest[k].behind;
+	return NULL;
 }
 
 /* ---- runs ---- */
@@ -284,7 +388,7 @@ static void schedule_nests(Sketch *s, const Fn *fn, const Stmt *first, const Til
 		if (!target_has_blocks(s->target))
 			join_runs(s, fn, set, &n);
 		n.shared = loop_part_shared(s, &n);
-		schedule_nest(s, &n);
+		schedule_nest(s, &n, behind_of(set, n.block));
 		sketch_group_end(s);
 	}
 }
@@ -375,6 +479,22 @@ static void inline_chains(Sketch *s, BlockSet *set)
 			sketch_step(s, "inline %s", set->nest[k].block);
 }
 
+/* Whether a tile of sums is stored by the nest behind them. It is done then. */
+static void choose_behind(Sketch *s, BlockSet *set, int k)
+{
+	BlockNest *n = &set->nest[k];
+	Behind *behind = arena_new_of(s->arena, Behind);
+	bool several = block_outputs(n) >= 2 * target_lanes(s->target, n->made->type);
+	if (n->done || !several || !loop_behind_read(s, set, k, behind))
+		return;
+	bool joins = sketch_flag(s, arena_printf(s->arena, "%s.behind", n->block), true);
+	sketch_opens(s);
+	if (!joins)
+		return;
+	n->behind = behind;
+	set->nest[behind->nest].done = true;
+}
+
 /* Reductions that may have tiles on several levels, before the others: what they inline has no steps yet. */
 static void choose_forms(Sketch *s, BlockSet *set)
 {
@@ -388,6 +508,8 @@ static void choose_forms(Sketch *s, BlockSet *set)
 		sketch_opens(s);
 		if (tiles)
 			loop_tile(s, set, k);
+		else
+			choose_behind(s, set, k);
 	}
 }
 
