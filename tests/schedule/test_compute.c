@@ -271,6 +271,7 @@ static const struct {
 	{ LAYER("1024", 768, 768, "z = relu(y)\n"), 1, 64 },
 	{ LAYER("1024", 768, 768, "z = relu(y)\n"), 3, 512 }, /* eight blocks leave one of three threads idle */
 	{ LAYER("784", 256, 256, "z = relu(y)\n"), 1, 56 },
+	{ LAYER("1024", 3072, 3072, "z = relu(y)\n"), 1, 512 }, /* 66 MB of weights come from memory, once */
 	{ LAYER("8,197", 768, 768, "z = relu(y)\n"), 1, 99 }, /* those of one batch */
 	{ LAYER("128", 768, 768, "z = relu(y)\n"), 1, 64 }, /* all */
 };

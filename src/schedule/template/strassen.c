@@ -104,14 +104,17 @@ static int offer(Sketch *s, const Tiled *t, int64_t param[TEMPLATE_PARAMS], int6
 
 /*
  * Rows of half in a block: all of them, or a part of one batch. By default as many as leave the seven matrices of A
- * a part of the second cache, where there are many rows: B comes again for each block.
+ * a part of the second cache, where there are many rows, and blocks for all threads: B comes again for each block, so
+ * the last cache holds it.
  */
 static int64_t choose_rows(Sketch *s, const Halves *h)
 {
 	int64_t option[KNOB_OPTIONS], all = h->m * h->batches, least = TMPL_STRASSEN_AGAIN * h->lanes;
 	double row = 7.0 * sizeof(float) * (double)h->k, part = TMPL_STRASSEN_CACHE * (double)target_cache(s->target, 2);
 	double wanted = fmax(part / row, (double)least), nearest = INFINITY;
-	bool whole = all < TMPL_STRASSEN_MANY * least || (double)all <= wanted;
+	const Cache *last = target_last_cache(s->target);
+	bool far = last != NULL && row * (double)h->n > (double)last->bytes;
+	bool whole = far || all < TMPL_STRASSEN_MANY * least || (double)all <= wanted;
 	int n = 0, first = -1;
 	for (int64_t r = TMPL_STRASSEN_ROWS; r <= h->m && r < all && n < KNOB_OPTIONS - 1; r++) {
 		if (h->m % r != 0)
