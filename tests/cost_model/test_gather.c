@@ -219,7 +219,7 @@ static bool put_line(const char *line, size_t n, void *arg)
 	return true;
 }
 
-/* Runs of another user count half, as do those of other epochs. */
+/* Runs of another user count half. */
 START_TEST(own_runs_weigh_more)
 {
 	Store *s = open_store();
@@ -234,6 +234,36 @@ START_TEST(own_runs_weigh_more)
 	for (int i = 0; i < mine.rows.n; i++)
 		ck_assert(mine.rows.weight[i] == 1 && hints.rows.weight[i] == 0.5);
 	db_close(theirs);
+	close_store(s);
+}
+END_TEST
+
+/* Runs of another epoch count half; so do those of a session a year before the newest one. */
+START_TEST(later_runs_weigh_more)
+{
+	enum { YEARS = 2 };
+	Store *s = open_store();
+	SessionInfo later = { "test", "all", "n", 2, 1700000000 + (int64_t)(YEARS * 365.25 * 86400), NULL, 0, 0 };
+	LearnAsk next = { .set = { &s->db, 1 }, .kind = TARGET_CPU, .epoch = EPOCH + 1, .threads = 2 };
+	RunRecord run = s->like;
+	LearnSet set;
+	Err err = { 0 };
+	int fresh = 0;
+	ck_assert_msg(learn_gather(&next, &set, s->arena, &err), "%s: %s", err.place, err.text);
+	ck_assert(set.rows.n > 0);
+	for (int i = 0; i < set.rows.n; i++)
+		ck_assert(set.rows.weight[i] == 0.5);
+	ck_assert(db_put_session(s->db, &later, &run.session, &err));
+	run.workload = s->run.at[0].workload; /* a schedule that ran before, too */
+	run.trace = s->run.at[0].trace;
+	run.median_ns = run.min_ns = s->run.at[0].median_ns;
+	ck_assert_msg(db_put_run(s->db, &run, &err), "%s: %s", err.place, err.text);
+	set = gather(s, 2);
+	for (int i = 0; i < set.rows.n; i++) {
+		fresh += set.rows.weight[i] == 1;
+		ck_assert(set.rows.weight[i] == 1 || set.rows.weight[i] == 0.25);
+	}
+	ck_assert_int_eq(fresh, 1);
 	close_store(s);
 }
 END_TEST
@@ -293,6 +323,7 @@ int main(void)
 	tcase_add_test(tc, threads_change_nothing);
 	tcase_add_test(tc, rows_of_a_session_are_kept);
 	tcase_add_test(tc, own_runs_weigh_more);
+	tcase_add_test(tc, later_runs_weigh_more);
 	tcase_add_test(tc, unused_rows_stay);
 	return run_suite("gather", tc);
 }
