@@ -319,6 +319,10 @@ static const struct {
 	{ "dag s\nin x: f32[1,5,23,27]\nconst w: f32[5,1,3,3]\ny: f32[1,5,23,27] = conv(x, w) groups=5 pads=[1,1,1,1]\n"
 	  "s = sigmoid(y)\nt = tanh(s)\nz: f32[1,5,23,27] = exp(t)\nout z\n",
 		"reorder n o h.o w.o kw kh h.i w.i\n" },
+	/* Nor one that stores blocks of channels, while the sums lie in rows. */
+	{ "dag t\nin x: f32[1,32,12,12]:NCHW16c\ny: f32[1,32,6,6] = max_pool(x) kernel=[2,2] strides=[2,2]\n"
+	  "z: f32[1,32,6,6]:NCHW16c = relu(y)\nout z\n",
+		"split c_1 8\nreorder n_1 c_1.o h_1 w_1 c_1.i\n" },
 	/* Few elements of rows in steps of two are read twice; the ends of an axis are code of their own. */
 	{ "dag p\nin x: f32[1,5,56,64]\nconst w: f32[5,1,3,3]\ny: f32[1,5,28,32] = conv(x, w) groups=5 pads=[1,1,1,1] "
 	  "strides=[2,2]\nout y\n",
