@@ -5,35 +5,22 @@
 
 For each MODEL (default: small networks of the zoo) and number of threads, --runs times: dlc-tune fills an empty
 database for --budget, dlc-compile compiles with it (tuned) and with none (untuned), and dlc-run --bench times both in
-turn, for --seconds each, in an order that changes from round to round.  Each turn runs a fresh copy
-of its bundle: which pages of memory a file gets makes a small network up to 7 % faster or slower.
+turn, for --seconds each, in an order that changes from round to round.  Each turn runs a fresh copy of its bundle.
 
 A line for each run: untuned / tuned, the mean of --rounds pairs and 95 % of what it may be (Student's t of the
 logarithms); beside it what dlc-tune itself told.  A row of a Markdown table for each network: kept counts the runs
 that told that the default stays, slower those whose interval lies below 1.  The exit code is 1 where there is one."""
 import argparse
-import json
 import math
-import os
-import shutil
 import statistics
-import subprocess
 import sys
 import tempfile
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+import rival
+
 SMALL = ["squeezenet1_1", "mobilenet_v3_small", "mlp", "lstm", "deit_tiny"]
 # Student's t, 97.5 %, by degrees of freedom.
 T = [math.inf, 12.71, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131]
-
-
-def call(words, home):
-    env = {**os.environ, "XDG_DATA_HOME": home, "XDG_CACHE_HOME": home}
-    p = subprocess.run(words, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    if p.returncode:
-        last = (p.stderr.strip().splitlines() or ["it said nothing"])[-1]
-        sys.exit(f"never_slower.py: {' '.join(words[:2])}: exit {p.returncode}: {last}")
-    return json.loads(p.stdout.splitlines()[-1])
 
 
 def interval(ratios):
@@ -46,40 +33,38 @@ def interval(ratios):
 def one_run(model, threads, o):
     """(untuned / tuned and its interval, untuned ms, what dlc-tune told)"""
     with tempfile.TemporaryDirectory(prefix="dlc-never-slower.") as home:
-        program, db = o.build + "/dlc", home + "/t.sqlite"
-        words = [f"--threads={threads}", "--json"]
-        told = call([program, "tune", model, f"--budget={o.budget}", f"--tuning-db={db}", *words], home)
+        dlc = rival.Dlc(o.build, {"XDG_DATA_HOME": home, "XDG_CACHE_HOME": home})
+        db, threads = home + "/t.sqlite", f"--threads={threads}"
+        told = dlc.json("dlc-tune", model, threads, f"--budget={o.budget}", f"--tuning-db={db}")
         bundle = {"untuned": home + "/untuned.dlcb", "tuned": home + "/tuned.dlcb"}
-        call([program, "compile", model, "--tuning-db=none", "-o", bundle["untuned"], *words], home)
-        call([program, "compile", model, "--tuning-db=" + db, "-o", bundle["tuned"], *words], home)
+        for side, read in zip(bundle, ("none", db)):
+            dlc.call("dlc-compile", model, threads, "--tuning-db=" + read, "-o", bundle[side])
         ms = {side: [] for side in bundle}
         for r in range(o.rounds):
             for side in sorted(bundle, reverse=r % 2 == 0):
-                turn = f"{home}/turn.dlcb"
-                shutil.copyfile(bundle[side], turn)
-                j = call([o.build + "/dlc-run", turn, "--bench", f"--seconds={o.seconds}", *words], home)
-                os.remove(turn)
-                ms[side].append(j["median_ms"])
+                ms[side].append(dlc.turn(bundle[side], home, f"--seconds={o.seconds}", threads))
         return interval([u / t for u, t in zip(ms["untuned"], ms["tuned"])]), statistics.median(ms["untuned"]), told
 
 
 def main():
     a = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     a.add_argument("model", nargs="*", metavar="MODEL", default=SMALL)
-    a.add_argument("--build", default=ROOT + "/build", metavar="DIR", help="where the programs are (default build)")
+    a.add_argument("--build", default=rival.ROOT + "/build", metavar="DIR", help="where the programs are")
     a.add_argument("--budget", default="20s", metavar="TIME", help="of each tuning (default 20s)")
     a.add_argument("--runs", type=int, default=3, metavar="N", help="tunings of a network (default 3)")
     a.add_argument("--rounds", type=int, default=8, metavar="N", help="turns of both bundles (default 8)")
     a.add_argument("--seconds", type=float, default=0.4, metavar="S", help="of a turn (default 0.4)")
     a.add_argument("--threads", default="1,2", metavar="N,...", help="default 1,2")
     o = a.parse_args()
-    o.build = os.path.abspath(o.build)
     rows, slower = [], 0
     for model in o.model:
         for threads in o.threads.split(","):
             runs = []
             for k in range(o.runs):
-                ratio, ms, told = one_run(model, threads, o)
+                try:
+                    ratio, ms, told = one_run(model, threads, o)
+                except RuntimeError as e:
+                    rival.give_up(5, f"{model}: {e}")
                 gain = [told[x] for x in ("gain_least", "gain_most")]
                 runs.append((ratio, ms, gain == [1, 1]))
                 print(f"{model} t{threads} run {k + 1}: {ratio[0]:.3f} ({ratio[1]:.3f} to {ratio[2]:.3f}), told " +

@@ -6,65 +6,54 @@
 For each MODEL (default: thirteen of the zoo) both builds tune from an empty database for --budget and compile with it
 (tuned) and with none (untuned). No shipped log is read; --cost-model is the one that AFTER has shipped. Then dlc-run
 --bench of its own build times the four bundles in turn, --rounds times for --seconds each, each from a fresh copy of
-its file: which pages of memory a file gets makes a small network up to 7 % faster or slower.
+its file.
 
 A row of a Markdown table for each network: medians over the rounds of ratios inside a round, in brackets the ratio of
 the least times; candidates a second while searching. The geometric means end it."""
 import argparse
-import json
 import math
 import os
 import shutil
 import statistics
-import subprocess
-import sys
 import tempfile
+
+import rival
 
 ZOO = ["resnet18", "resnet50", "mobilenet_v1", "mobilenet_v2", "mobilenet_v3_large", "squeezenet1_1",
        "efficientnet_b0", "densenet121", "inception_v3", "yolo_v2_tiny", "bert_base", "lstm", "mlp"]
 FORMS = ["tuned", "untuned"]
 
 
-def call(words, home):
-    env = {**os.environ, "XDG_DATA_HOME": home, "XDG_CACHE_HOME": home, "DLC_TUNING_LOGS": home + "/shipped"}
-    p = subprocess.run(words, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    if p.returncode:
-        last = (p.stderr.strip().splitlines() or ["it said nothing"])[-1]
-        sys.exit(f"tuned.py: {' '.join(words[:2])}: exit {p.returncode}: {last}")
-    return json.loads(p.stdout.splitlines()[-1])
-
-
-def bundles_of(build, model, home, o):
+def bundles_of(dlc, model, home, o):
     """({form: bundle}, candidates a second)"""
-    os.makedirs(home + "/shipped")
-    if o.cost_model:
-        shutil.copy(o.cost_model, home + "/shipped")
-    words = [f"--threads={o.threads}", f"--target={o.target}", "--json"]
-    told = call([build + "/dlc", "tune", model, f"--budget={o.budget}", f"--tuning-db={home}/t.sqlite", *words], home)
+    words = [model, f"--threads={o.threads}", f"--target={o.target}"]
+    told = dlc.json("dlc-tune", *words, f"--budget={o.budget}", f"--tuning-db={home}/t.sqlite")
     bundle = {form: f"{home}/{form}.dlcb" for form in FORMS}
     for form, db in zip(FORMS, (home + "/t.sqlite", "none")):
-        call([build + "/dlc", "compile", model, "--tuning-db=" + db, "-o", bundle[form], *words], home)
+        dlc.call("dlc-compile", *words, "--tuning-db=" + db, "-o", bundle[form])
     return bundle, told["candidates_per_s"]
 
 
-def turn(build, bundle, home, o):
-    copy = home + "/turn.dlcb"
-    shutil.copyfile(bundle, copy)
-    told = call([build + "/dlc-run", copy, "--bench", f"--seconds={o.seconds}", f"--threads={o.threads}", "--json"],
-                home)
-    os.remove(copy)
-    return told["median_ms"]
+def side_of(build, home, cost_model):
+    """Programs that see a home of their own, where the cost model is all that is shipped."""
+    os.makedirs(home + "/shipped")
+    if cost_model:
+        shutil.copy(cost_model, home + "/shipped")
+    return rival.Dlc(build, {"XDG_DATA_HOME": home, "XDG_CACHE_HOME": home, "DLC_TUNING_DB": "none",
+                             "DLC_TUNING_LOGS": home + "/shipped"})
 
 
 def compare(model, o):
     """{(side, form): ms of each round}, [candidates a second]"""
     with tempfile.TemporaryDirectory(prefix="dlc-tuned.") as top:
         homes = [f"{top}/{side}" for side in range(2)]
-        made = [bundles_of(build, model, home, o) for build, home in zip(o.build, homes)]
+        dlc = [side_of(b, home, model) for b, home, model in zip(o.build, homes, (None, o.cost_model))]
+        made = [bundles_of(d, model, home, o) for d, home in zip(dlc, homes)]
         ms = {(side, form): [] for side in range(2) for form in FORMS}
         for r in range(o.rounds):
             for side, form in sorted(ms, reverse=r % 2 == 0):
-                ms[side, form].append(turn(o.build[side], made[side][0][form], homes[side], o))
+                ms[side, form].append(dlc[side].turn(made[side][0][form], top, f"--seconds={o.seconds}",
+                                                     f"--threads={o.threads}"))
         return ms, [rate for _, rate in made]
 
 
@@ -83,12 +72,14 @@ def main():
     a.add_argument("--rounds", type=int, default=9, metavar="N", help="turns of all four bundles (default 9)")
     a.add_argument("--seconds", type=float, default=0.2, metavar="S", help="of a turn (default 0.2)")
     o = a.parse_intermixed_args()
-    o.build = [os.path.abspath(b) for b in o.build]
     print("| network | tuned ms | tuned, after / before | untuned | untuned / tuned, after | before |"
           " candidates a second, after, before |\n|---|---|---|---|---|---|---|")
     means = []
     for model in o.model:
-        ms, rate = compare(model, o)
+        try:
+            ms, rate = compare(model, o)
+        except RuntimeError as e:
+            rival.give_up(5, f"{model}: {e}")
         least = [min(ms[1, form]) / min(ms[0, form]) for form in FORMS]
         of = [ratio(ms[1, "tuned"], ms[0, "tuned"]), ratio(ms[1, "untuned"], ms[0, "untuned"]),
               ratio(ms[1, "untuned"], ms[1, "tuned"]), ratio(ms[0, "untuned"], ms[0, "tuned"])]
