@@ -186,6 +186,49 @@ START_TEST(vectors_of_a_tile_are_stored_one_by_one)
 }
 END_TEST
 
+static int option_of_size(const Knob *k, int64_t size)
+{
+	for (int o = 0; o < k->n; o++)
+		if (k->option[o].kind == KNOB_PART && k->option[o].part.size == size)
+			return o;
+	ck_abort_msg("%s has no part of %d", k->name, (int)size);
+	return 0;
+}
+
+/* No loop is left around such a tile, but what is behind it needs one in which the sums are made. */
+START_TEST(a_tile_of_all_sums_is_in_the_nest_behind_them)
+{
+	static const char dag[] = "dag t\nin a: f32[4,3]\nin b: f32[3,16]\ny: f32[4,16] = matmul(a, b)\n"
+							  "z: f32[4,16] = relu(y)\nout z\n";
+	Arena *a = arena_new();
+	Err err = { 0 };
+	Target target;
+	Text text = { .arena = a };
+	Space *s = space_of(a, dag, &target);
+	Config c = s->first;
+	for (int at = 0; at < c.n; at++) {
+		const Knob *k = space_knob(s, &c, at);
+		if (strcmp(k->name, "matmul.form") == 0)
+			c = space_move(s, &c, at, 0);
+		else if (strcmp(k->name, "matmul.behind") == 0)
+			c = space_move(s, &c, at, 1);
+		else if (strcmp(k->name, "matmul.vector") == 0)
+			c = space_move(s, &c, at, option_of_size(k, 16));
+		else if (strcmp(k->name, "matmul.tile") == 0)
+			c = space_move(s, &c, at, option_of_size(k, 4));
+	}
+	Trace *t = space_trace(s, &c, a, &err);
+	ck_assert_msg(t != NULL, "%s", err.text);
+	trace_print(&text, t);
+	static const char steps[] = "split n_1 16\nreorder n_1.o m_1 n_1.i\ncompute_at matmul n_1.o\n";
+	ck_assert_msg(strstr(text_str(&text), steps) != NULL, "%s", text_str(&text));
+	KernelSet *ks = schedule_replay(ir_new(a), s->task, &target, t, &err);
+	ck_assert_msg(ks != NULL, "%s: %s\n%s", err.place, err.text, text_str(&text));
+	must_equal(op_naive(ir_new(a), s->task->dag, "k", NAIVE_AS_TYPED, &err), ks, INTERP_MODP, 1, text_str(&text));
+	arena_free(a);
+}
+END_TEST
+
 START_TEST(each_sampled_config_computes_what_the_naive_fn_does)
 {
 	int samples = suite_count(6, 2, 60), tasks = 4;
@@ -224,6 +267,7 @@ int main(void)
 	tcase_add_loop_test(tc, nearly_all_configs_are_legal, 0, LEN(classes));
 	tcase_add_loop_test(tc, lanes_skip_zeros_together, 0, sizeof spread / sizeof *spread);
 	tcase_add_test(tc, vectors_of_a_tile_are_stored_one_by_one);
+	tcase_add_test(tc, a_tile_of_all_sums_is_in_the_nest_behind_them);
 	tcase_add_loop_test(tc, each_sampled_config_computes_what_the_naive_fn_does, 0, LEN(classes));
 	return run_suite("generated", tc);
 }

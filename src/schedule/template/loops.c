@@ -233,6 +233,7 @@ static void sums_behind(Sketch *s, const Nest *n, const Plan *p, const char *aro
 	write_out(s, p, tiled, p->last_reduce, vector);
 }
 
+/* One tile is all: a loop of one turn around it, in which the sums are made; how many such loops. */
 static int one_turn(Sketch *s, const Plan *p, const char **tiled, const char **vector, TileAxis *order)
 {
 	const char **inner = *vector != NULL ? vector : tiled;
@@ -256,7 +257,7 @@ static void schedule_nest(Sketch *s, const Nest *n, const Behind *behind)
 		reorder(s, order, count);
 		write_out(s, &p, tiled, p.last_reduce, vector);
 	} else {
-		if (outside == 0) /* one tile is all: a loop of one turn keeps the sums */
+		if (outside == 0)
 			outside = count = one_turn(s, &p, &tiled, &vector, order);
 		if (tiled != NULL)
 			order[count++] = (TileAxis){ tiled, p.tile.size };
