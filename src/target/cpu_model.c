@@ -229,6 +229,7 @@ void target_from_facts(Target *t, const CpuFacts *c)
 			cpuids[i].family == c->family && cpuids[i].first <= c->model && c->model <= cpuids[i].last &&
 			(cpuids[i].needs == FEATURE_COUNT || target_has(t, cpuids[i].needs)))
 			snprintf(t->model, sizeof t->model, "%s", cpuids[i].model);
+	t->features = features_of_code(t->features);
 	snprintf(t->brand, sizeof t->brand, "%s", c->brand);
 	target_derive(t);
 	snprintf(t->cpu, sizeof t->cpu, "%s %.12s %u %u", arch_name(t->arch), c->maker, c->family, c->model);

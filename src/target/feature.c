@@ -12,9 +12,12 @@ static const struct {
 	Arch arch;
 	const char *text;
 	uint64_t needs;
+	bool sign; /* no code uses it */
 } features[FEATURE_COUNT] = {
-#define FEATURE(name, arch, text, needs) [FEATURE_##name] = { ARCH_##arch, text, needs },
+#define FEATURE(name, arch, text, needs) [FEATURE_##name] = { ARCH_##arch, text, needs, false },
+#define SIGN(name, arch, text, needs) [FEATURE_##name] = { ARCH_##arch, text, needs, true },
 #include "target/feature.def"
+#undef SIGN
 #undef FEATURE
 };
 
@@ -91,6 +94,14 @@ uint64_t features_closed(uint64_t mask)
 			if ((features[f].needs & ~mask) != 0)
 				mask &= ~FEATURE_BIT(f);
 	}
+	return mask;
+}
+
+uint64_t features_of_code(uint64_t mask)
+{
+	for (int f = 0; f < FEATURE_COUNT; f++)
+		if (features[f].sign)
+			mask &= ~FEATURE_BIT(f);
 	return mask;
 }
 

@@ -19,7 +19,9 @@ typedef enum {
 
 typedef enum {
 #define FEATURE(name, arch, text, needs) FEATURE_##name,
+#define SIGN FEATURE
 #include "target/feature.def"
+#undef SIGN
 #undef FEATURE
 	FEATURE_COUNT
 } Feature;
@@ -33,6 +35,8 @@ uint64_t feature_needs(Feature f);
 bool feature_find(const char *name, Arch arch, Feature *out);
 /* The features that may stay: one whose base is absent (avx512vnni without avx512f) is dropped. */
 uint64_t features_closed(uint64_t mask);
+/* Those of the mask that code is made for: what a target may have. */
+uint64_t features_of_code(uint64_t mask);
 /* "avx avx2 fma", in the order of feature.def; in the arena. */
 char *target_feature_list(Arena *a, uint64_t mask);
 

@@ -108,6 +108,7 @@ static bool parse_features(const Json *top, Target *t, Err *err)
 			arena_free(a);
 			return false;
 		}
+	t->features = features_of_code(t->features);
 	return true;
 }
 

@@ -76,6 +76,8 @@ static const struct {
 		"x86-64-v4" },
 	{ ARCH_X86_64, VENDOR_INTEL, 6, 0x6a, "x86-64-v4", "cpu:icelake-server t1", 512, 32, 4, 2, "x86-64-v4" },
 	{ ARCH_X86_64, VENDOR_INTEL, 6, 0xcf, "x86-64-v4", "cpu:sapphirerapids t1", 512, 32, 4, 2, "x86-64-v4" },
+	{ ARCH_X86_64, VENDOR_INTEL, 6, 0x55, "x86-64-v4 amx-tile amx-int8", "cpu:sapphirerapids t1", 512, 32, 4, 2,
+		"x86-64-v4" },
 	{ ARCH_X86_64, VENDOR_INTEL, 6, 0xb7, "x86-64-v3 avxvnni", "cpu:alderlake t1", 256, 16, 4, 2, "x86-64-v3" },
 	{ ARCH_X86_64, VENDOR_INTEL, 6, 0x3f, "x86-64-v3", "cpu:haswell t1", 256, 16, 5, 2, "x86-64-v3" },
 	{ ARCH_X86_64, VENDOR_INTEL, 6, 0x2d, "x86-64-v2 avx", "cpu:sandybridge t1", 256, 16, 0, 0, "x86-64-v2" },
@@ -116,6 +118,36 @@ START_TEST(facts_become_a_target)
 	ck_assert_str_eq(level_of(t.arch, t.features, &own), cpus[_i].level);
 	ck_assert_int_eq(t.threads, 1);
 	ck_assert_str_eq(t.scope[0].name, "global");
+}
+END_TEST
+
+/* A hypervisor shows AMX on one machine and hides it on the next: their records are each other's. */
+START_TEST(what_no_code_uses_is_no_part_of_a_target)
+{
+	CpuFacts facts = { .arch = ARCH_X86_64,
+		.vendor = VENDOR_INTEL,
+		.family = 6,
+		.model = 0xcf,
+		.features = mask_of("x86-64-v4 avx512fp16", ARCH_X86_64) };
+	Target without, with;
+	target_from_facts(&without, &facts);
+	facts.features |= mask_of("amx-tile amx-int8 amx-bf16", ARCH_X86_64);
+	target_from_facts(&with, &facts);
+	Hash own = target_id(&without), other = target_id(&with);
+	ck_assert_mem_eq(&own, &other, sizeof own);
+
+	Target from_file;
+	static const char text[] = "{\"kind\":\"cpu\",\"model\":\"sapphirerapids\","
+							   "\"features\":[\"x86-64-v4\",\"avx512fp16\",\"amx-tile\",\"amx-int8\"]}";
+	Err err = { 0 };
+	ck_assert_msg(target_parse(&from_file, "a.json", text, sizeof text - 1, 1, &err), "%s", err.text);
+	other = target_id(&from_file);
+	ck_assert_mem_eq(&own, &other, sizeof own);
+
+	facts.features = mask_of("x86-64-v4", ARCH_X86_64);
+	target_from_facts(&with, &facts);
+	other = target_id(&with);
+	ck_assert_mem_ne(&own, &other, sizeof own);
 }
 END_TEST
 
@@ -493,6 +525,7 @@ int main(void)
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_loop_test(tc, facts_become_a_target, 0, LEN(cpus));
 	tcase_add_test(tc, every_feature_has_a_base_and_a_test_in_the_runtime);
+	tcase_add_test(tc, what_no_code_uses_is_no_part_of_a_target);
 	tcase_add_loop_test(tc, the_most_frequent_core_of_cpuinfo_is_taken, 0, LEN(cpuinfos));
 	tcase_add_test(tc, a_fake_machine_is_read);
 	tcase_add_test(tc, the_host_is_what_the_runtime_says_it_is);
