@@ -382,8 +382,9 @@ const Verb cmd_compile = {
 	.options = options,
 	.notes = NOTE_MODEL "\n\n"
 		 "The databases are only read. A task's schedule is the best that they have for it (exact); of another\n"
-		 "version of the code generator (stale); of a task like it, where the estimate is better than the\n"
-		 "default's (near); of the task's schedules, where a learned model expects more of it than of the default\n"
-		 "(model); or the default. The same inputs and databases give the same bundle, byte for byte.",
+		 "version of the code generator (stale); of another target, of the same core or where the estimate is\n"
+		 "clearly better than the default's (near); of the task's schedules, where a learned model expects more\n"
+		 "of it than of the default (model); or the default. The same inputs and databases give the same\n"
+		 "bundle, byte for byte.",
 	.run = run_compile,
 };

@@ -1,10 +1,10 @@
 /*
  * Chooses the schedule of a task, from the strongest evidence to none. exact: a record of this task on this
  * target, made with this code generator. stale: one made with an older or newer code generator. near: a
- * record of the task on a similar target, or of the nearest workloads of its family, fitted; it is taken if
- * its estimate beats the default's. model: the config of the Task's space of which a learned model expects more than
- * of the default (untuned.h). default: the template's first choice. If a limit refuses that, the first choice of the
- * template of any loops. The naive loops are what is left.
+ * record of the task on another target; it is taken if that has the same core, or if its estimate beats the default's
+ * clearly. model: the config of the Task's space of which a learned model expects more than of the default (untuned.h).
+ * default: the template's first choice. If a limit refuses that, the first choice of the template of any loops. The
+ * naive loops are what is left.
  * A record that does not replay is skipped. A record that claims a time no core can reach is not considered.
  */
 #include "compile/choose.h"
@@ -12,7 +12,6 @@
 #include "codegen/lower.h"
 #include "compile/lock_file.h"
 #include "compile/untuned.h"
-#include "schedule/fit.h"
 #include "cost_model/roof.h"
 #include "db/rank.h"
 #include "op/steps.h"
@@ -220,64 +219,61 @@ static KernelSet *given(Choice *c)
 	return ks;
 }
 
-/* ---- neighbours ---- */
+/* ---- other targets ---- */
 
-/* The best schedule of a neighbour of any epoch, fitted; NULL: none fits. */
-static const char *fitted(Choice *c, const DbNear *from, Hash *record)
+/* The best schedule of the Task on another target, of any epoch; NULL: it has none. */
+static const char *best_of(Choice *c, Hash target, Hash *record)
 {
 	DbChoice best;
 	int epoch[CHOOSE_STALE_EPOCHS + 1] = { CODEGEN_EPOCH }, n, found = 0;
-	DbKey key = { .workload = from->workload,
-		.target = from->target,
-		.floor_ns = c->key.floor_ns > 0 ? ROOF_LEAST_NS : 0 };
-	if (!db_epochs(c->set, from->workload, from->target, CODEGEN_EPOCH, epoch + 1, CHOOSE_STALE_EPOCHS, &n, c->err))
+	DbKey key = { .workload = c->task->id, .target = target, .floor_ns = c->key.floor_ns > 0 ? ROOF_LEAST_NS : 0 };
+	if (!db_epochs(c->set, c->task->id, target, CODEGEN_EPOCH, epoch + 1, CHOOSE_STALE_EPOCHS, &n, c->err))
 		return NULL;
 	for (int i = 0; i <= n && found == 0; i++) {
 		key.epoch = epoch[i];
 		if (!db_rank(c->set, &key, &best, 1, &found, c->arena, c->err))
 			return NULL;
 	}
-	if (found == 0)
-		return NULL;
 	*record = best.run.id;
-	return trace_fit(c->arena, c->task, c->o->target, best.run.trace);
+	return found != 0 ? best.run.trace : NULL;
 }
 
 /*
- * A neighbour's schedule replaces the one in c->plan if its estimate is faster. A model must expect more of it than of
- * the default by its margin.
+ * What was measured on the same core replaces the schedule in c->plan. Of other cores, what has the best estimate does,
+ * if that is clearly faster; a model must expect more of it than of the default by its margin.
  */
 static KernelSet *near(Choice *c, KernelSet *otherwise)
 {
-	DbNear from[CHOOSE_ESTIMATED_NEIGHBOURS];
+	DbNear on[CHOOSE_OTHER_TARGETS];
 	int n;
 	KernelSet *best = otherwise;
 	bool margin = c->o->untuned != NULL && c->plan->hit == HIT_DEFAULT;
-	double most = c->plan->estimated_ms / (margin ? untuned_margin(c->o->untuned) : 1);
-	if (!db_nearest(c->set, c->task, c->o->target, from, CHOOSE_ESTIMATED_NEIGHBOURS, &n, c->arena, c->err))
+	double most = c->plan->estimated_ms * (margin ? 1 / untuned_margin(c->o->untuned) : CHOOSE_NEAR_PERCENT / 100.0);
+	if (!db_elsewhere(c->set, c->task, c->o->target, on, CHOOSE_OTHER_TARGETS, &n, c->arena, c->err))
 		return NULL;
 	for (int i = 0; i < n; i++) {
 		Hash record;
-		const char *trace = fitted(c, &from[i], &record);
+		char hex[HASH_HEX];
+		bool same_core = on[i].apart < DB_SAME_CORE;
+		const char *trace = best_of(c, on[i].target, &record);
 		if (c->err->code != ERR_NONE)
 			return NULL;
-		KernelSet *ks = trace != NULL && strcmp(trace, c->plan->trace) != 0 ? replay(c, trace, NULL) : NULL;
+		bool is_default = trace != NULL && strcmp(trace, c->plan->trace) == 0;
+		KernelSet *ks = trace == NULL || is_default ? NULL : replay(c, trace, NULL);
 		double ms = ks != NULL ? estimate_ms(c, ks) : 0;
-		if (ks == NULL || ms >= most)
-			continue;
-		best = ks;
-		most = ms;
-		char hex[HASH_HEX];
-		hash_hex(from[i].target, hex);
-		bool same_task = memcmp(&from[i].workload, &c->task->id, sizeof(Hash)) == 0;
-		Task *t = same_task ? NULL : task_parse(c->arena, from[i].text, strlen(from[i].text), NULL);
-		*c->plan = (TaskPlan){ .task = c->task,
-			.hit = HIT_NEAR,
-			.trace = trace,
-			.estimated_ms = ms,
-			.record = record,
-			.why = same_task ? arena_printf(c->arena, "of target %.7s", hex)
-					 : arena_printf(c->arena, "from %s", t != NULL ? t->label : "its family") };
+		if (ks != NULL && (same_core || ms < most)) {
+			hash_hex(on[i].target, hex);
+			best = ks;
+			most = ms;
+			*c->plan = (TaskPlan){ .task = c->task,
+				.hit = HIT_NEAR,
+				.trace = trace,
+				.estimated_ms = ms,
+				.record = record,
+				.why = arena_printf(c->arena, "of target %.7s", hex) };
+		}
+		if (same_core && (is_default || ks != NULL))
+			break;
 	}
 	return best;
 }
@@ -309,8 +305,8 @@ static const char *locked_trace(Choice *c, const LockRow *row)
 		not_locked(c, ERR_MISSING, arena_printf(c->arena, "record %.12s has been retracted", hex));
 		return NULL;
 	}
-	c->plan->estimated_ms = (double)run->median_ns / 1e6; /* for HIT_NEAR this is the time of another task */
-	return row->hit == HIT_NEAR ? trace_fit(c->arena, c->task, c->o->target, run->trace) : run->trace;
+	c->plan->estimated_ms = (double)run->median_ns / 1e6; /* for HIT_NEAR this is the time of another target */
+	return run->trace;
 }
 
 static bool is_trace(const char *trace, Hash hash)

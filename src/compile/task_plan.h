@@ -9,7 +9,7 @@
 
 /*
  * The origin of a Task's schedule. exact: a record of it on this target and of this codegen epoch; near: one of another
- * shape or of a similar target, fitted; stale: one of another epoch; model: a learned model's choice; default: neither.
+ * target; stale: one of another epoch; model: a learned model's choice; default: neither.
  */
 typedef enum { HIT_EXACT, HIT_NEAR, HIT_STALE, HIT_DEFAULT, HIT_MODEL, HIT_COUNT } HitClass;
 const char *hit_name(HitClass h);

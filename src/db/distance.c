@@ -1,6 +1,6 @@
 /*
- * What can be said of a workload without running anything: which workloads are of one family (the same text but for
- * its integers: shapes, strides, paddings), and how far apart two of them are.
+ * What can be said of workloads and targets without running anything: which workloads are of one family (the same text
+ * but for its integers: shapes, strides, paddings), and how far apart two of them are, or two targets.
  */
 #include "db/rank.h"
 
@@ -62,4 +62,31 @@ double db_distance(const char *a, const char *b)
 			sum += fabs(log2((x + 1) / (y + 1)));
 	}
 	return *a == *b ? sum : INFINITY;
+}
+
+/* Features that only one of the target and the list of a record has. */
+static int features_apart(const Target *t, const Json *list)
+{
+	int apart = 0, common = 0;
+	for (size_t i = 0; i < list->list.n; i++) {
+		const char *name;
+		bool both = json_as_str(list->list.at[i], &name, NULL) && target_has_named(t, name);
+		common += both;
+		apart += !both;
+	}
+	for (int f = 0; f < FEATURE_COUNT; f++)
+		apart += target_has(t, (Feature)f);
+	return apart - common;
+}
+
+double db_target_distance(const Target *t, const Json *record)
+{
+	const char *type, *model;
+	int64_t threads;
+	const Json *list = json_want(record, "features", JV_ARRAY, NULL);
+	if (list == NULL || !json_str(record, "type", &type, NULL) || !json_str(record, "model", &model, NULL) ||
+		!json_int(record, "threads", 1, TEAM_MAX, &threads, NULL) || strcmp(type, target_kind_name(t->kind)) != 0)
+		return INFINITY;
+	return features_apart(t, list) + (strcmp(model, t->model) != 0 ? 8 : 0) +
+		4 * fabs(log2((double)threads / t->threads));
 }

@@ -93,6 +93,8 @@ static int order(const DbNear *a, const DbNear *b)
 {
 	if (a->distance != b->distance)
 		return a->distance < b->distance ? -1 : 1;
+	if (a->apart != b->apart)
+		return a->apart < b->apart ? -1 : 1;
 	int c = memcmp(&a->workload, &b->workload, sizeof(Hash));
 	return c != 0 ? c : memcmp(&a->target, &b->target, sizeof(Hash));
 }
@@ -135,26 +137,26 @@ static bool add_family(Db *db, const Task *task, Hash target, List *l, Arena *a,
 	return ok;
 }
 
-/* The `type` of a target's record, "" where there is none. */
-static const char *type_of(Db *db, Hash target, Arena *a)
+/* Infinite where the record of that target is damaged or missing. */
+static double apart_from(Db *db, const Target *target, Hash other, Arena *a)
 {
 	Record r;
 	bool row;
-	const char *type = "";
+	double apart = INFINITY;
 	sqlite3_stmt *st = sql_get(db, SQL_GET_RECORD, NULL);
 	if (st == NULL)
-		return "";
-	sql_bind_hash(st, 1, target);
+		return apart;
+	sql_bind_hash(st, 1, other);
 	if (sql_next(db, st, &row, NULL) && row && sql_read_record(db, a, st, 0, 1, &r, NULL))
-		json_str(r.json, "type", &type, NULL);
+		apart = db_target_distance(target, r.json);
 	sqlite3_reset(st);
-	return type;
+	return apart;
 }
 
-static bool add_targets(Db *db, const Task *task, Hash target, const char *type, List *l, Arena *a, Err *err)
+static bool add_targets(Db *db, const Task *task, const Target *target, List *l, Arena *a, Err *err)
 {
 	DbNear x = { .workload = task->id, .text = task->text };
-	Hash at = { { 0 } };
+	Hash own = target_id(target), at = { { 0 } };
 	for (int i = 0; i < BOUND_TARGETS; i++) {
 		sqlite3_stmt *st = sql_get(db, SQL_NEXT_TARGET, err);
 		bool row;
@@ -169,9 +171,20 @@ static bool add_targets(Db *db, const Task *task, Hash target, const char *type,
 		if (!more)
 			return true;
 		x.target = at;
-		if (memcmp(&at, &target, sizeof at) != 0 && strcmp(type_of(db, at, a), type) == 0)
+		x.apart = apart_from(db, target, at, a);
+		if (memcmp(&at, &own, sizeof at) != 0 && isfinite(x.apart))
 			insert(l, &x);
 	}
+	return true;
+}
+
+bool db_elsewhere(DbSet set, const Task *task, const Target *target, DbNear *out, int most, int *n, Arena *a, Err *err)
+{
+	List l = { .at = out, .most = most };
+	for (int i = 0; i < set.n; i++)
+		if (!add_targets(set.db[i], task, target, &l, a, err))
+			return false;
+	*n = l.n;
 	return true;
 }
 
@@ -179,9 +192,8 @@ bool db_nearest(DbSet set, const Task *task, const Target *target, DbNear *out, 
 {
 	List l = { .at = out, .most = most };
 	Hash id = target_id(target);
-	const char *type = target_kind_name(target->kind);
 	for (int i = 0; i < set.n; i++)
-		if (!add_family(set.db[i], task, id, &l, a, err) || !add_targets(set.db[i], task, id, type, &l, a, err))
+		if (!add_family(set.db[i], task, id, &l, a, err) || !add_targets(set.db[i], task, target, &l, a, err))
 			return false;
 	*n = l.n;
 	return true;

@@ -73,18 +73,29 @@ bool db_retracted(DbSet set, Hash run, bool own, bool *is, Err *err);
 Hash db_family(const char *workload);
 /* Sum over a family's integers of |log2| of their ratio; infinite between families. */
 double db_distance(const char *a, const char *b);
+/*
+ * How far a target is from the one of a record: a feature that only one of them has counts 1, another model 8, twice
+ * the threads 4. Below DB_SAME_CORE it is the same core with nearly the same code; infinite where the record is of
+ * another kind of targets, or of none.
+ */
+enum { DB_SAME_CORE = 4 };
+double db_target_distance(const Target *t, const Json *record);
 
-/* A workload of the family that has verified runs on a target. */
+/* A workload that has verified runs on a target. */
 typedef struct DbNear {
 	Hash workload, target;
-	double distance;
-	const char *text; /* the workload's */
+	double distance, apart; /* of the workloads, of the targets */
+	const char *text;       /* the workload's */
 } DbNear;
 
 /*
- * Others of the task's family with verified runs on `target`, and the task itself on other targets of
- * the same type (distance 0): the nearest first, then by id; at most `most`. A database is asked for 1000 of the
- * family and 64 targets, those with the smallest ids.
+ * The task on other targets of the same type with verified runs: the nearest first, then by id; at most `most`. A
+ * database is asked for 64 targets, those with the smallest ids.
+ */
+bool db_elsewhere(DbSet set, const Task *task, const Target *target, DbNear *out, int most, int *n, Arena *a, Err *err);
+/*
+ * The same (distance 0), and behind it others of the task's family with verified runs on `target`: the nearest first,
+ * then by id; at most `most`. A database is asked for 1000 of the family, those with the smallest ids.
  */
 bool db_nearest(DbSet set, const Task *task, const Target *target, DbNear *out, int most, int *n, Arena *a, Err *err);
 

@@ -1,8 +1,10 @@
 /*
  * A trace that was found for one shape is applied to another shape of the same family, step by step on that
  * task's naive set. The factor of a TILE step becomes the loop's extent where that is smaller, else the largest
- * divisor of the extent in the upper half of what the factor was, else it stays and leaves a tail. RUN steps are
- * left out where they are refused: the estimate judges what remains. Any other refusal ends it.
+ * divisor of the extent in the upper half of what the factor was, else it stays and leaves a tail. Lanes stay as many
+ * as they were, and loops around them whole vectors: 16 lanes of 24 channels would become 12, which cross the blocks of
+ * 16 that other steps lay channels out in. RUN steps are left out where they are refused: the estimate judges what
+ * remains. Any other refusal ends it.
  */
 #include "schedule/fit.h"
 
@@ -10,10 +12,38 @@
 
 #include <string.h>
 
-static Trace *fit_steps(Arena *a, const Task *task, const Target *target, const Trace *from)
+/* The lanes that steps from `at` on make of a loop of so many iterations; 1: they do not. */
+static int64_t lanes_of(Arena *a, const Trace *t, size_t at, const char *loop, int64_t extent)
 {
-	KernelSet *ks = op_naive(ir_new(a), task->dag, "k", NAIVE_AS_TYPED, NULL);
-	Trace *fitted = arena_new_of(a, Trace);
+	for (; at < t->step.n; at++) {
+		const Step *st = &t->step.at[at];
+		if (st->n == 0 || st->arg[0].word == NULL || strcmp(st->arg[0].word, loop) != 0)
+			continue;
+		if (st->prim == PRIM_vectorize)
+			return extent;
+		if (st->prim == PRIM_split) {
+			loop = st->nas == 2 ? st->as[1] : arena_printf(a, "%s.i", loop);
+			extent = st->arg[1].num;
+		}
+	}
+	return 1;
+}
+
+/* What the factor of step `at` becomes where it divides a loop of so many iterations. */
+static int64_t fit_factor(Arena *a, const Trace *t, size_t at, int64_t extent)
+{
+	const Step *st = &t->step.at[at];
+	int64_t whole = st->prim == PRIM_split ? lanes_of(a, t, at, st->arg[0].word, extent) : 1;
+	int64_t factor = st->arg[1].num < extent ? st->arg[1].num : extent, d = factor;
+	while (d > factor / 2 && (extent % d != 0 || d % whole != 0))
+		d--;
+	return d > factor / 2 ? d : factor;
+}
+
+static Trace *fit_steps(Arena *scratch, const Task *task, const Target *target, const Trace *from)
+{
+	KernelSet *ks = op_naive(ir_new(scratch), task->dag, "k", NAIVE_AS_TYPED, NULL);
+	Trace *fitted = arena_new_of(scratch, Trace);
 	fitted->name = from->name;
 	LimitCost cost = { 0 };
 	for (size_t i = 0; ks != NULL && i < from->step.n; i++) {
@@ -22,15 +52,11 @@ static Trace *fit_steps(Arena *a, const Task *task, const Target *target, const 
 		Place at;
 		int64_t extent;
 		if (prim_row(st.prim)->kind == PRIM_TILE && nest_find(ks, st.arg[0].word, &at) == FOUND_ONE &&
-			nest_extent(at.loop, &extent) && extent > 0) {
-			int64_t factor = st.arg[1].num < extent ? st.arg[1].num : extent, d = factor;
-			while (d > factor / 2 && extent % d != 0)
-				d--;
-			st.arg[1].num = d > factor / 2 ? d : factor;
-		}
-		vec_push(a, &one.step, st);
+			nest_extent(at.loop, &extent) && extent > 0)
+			st.arg[1].num = fit_factor(scratch, from, i, extent);
+		vec_push(scratch, &one.step, st);
 		if (trace_apply_more(ks, &one, task->dag, target, &cost, NULL))
-			vec_push(a, &fitted->step, st);
+			vec_push(scratch, &fitted->step, st);
 		else if (prim_row(st.prim)->kind != PRIM_RUN)
 			return NULL;
 	}

@@ -66,9 +66,11 @@ static bool near_ones(TaskRun *r, DbSet set, Arena *scratch, Err *err)
 		int count;
 		if (!db_rank(set, &key, choice, TUNE_NEIGHBOUR_BEST, &count, scratch, err))
 			return false;
-		const char *fitted = count > 0 ? trace_fit(scratch, r->task, r->ask->target, choice[0].run.trace) : NULL;
-		if (fitted != NULL)
-			add_seed(r, fitted);
+		const char *trace = count > 0 ? choice[0].run.trace : NULL;
+		if (trace != NULL && memcmp(&near[i].workload, &r->task->id, sizeof(Hash)) != 0)
+			trace = trace_fit(scratch, r->task, r->ask->target, trace);
+		if (trace != NULL)
+			add_seed(r, trace);
 	}
 	return true;
 }

@@ -17,7 +17,7 @@ OTHERS = {
     "pkg-config": "cflags libs",
     "meson": "buildtype suite num-processes timeout-multiplier print-errorlogs no-rebuild",
     "llvm-config": "link-shared libs ldflags includedir",
-    "bench": "build rounds inputs records sessions budget threads seconds rivals target shape tuning-db keep out "
+    "bench": "build rounds inputs records sessions budget threads seconds rivals target shape tuning-db logs keep out "
              "unscheduled more blocks draw first most mb list kind steady pack count",
     "quickstart": "yes compare",
     "./check": "yes all",

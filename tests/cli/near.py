@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""near.py BUILD: a Task without records takes the schedule of a Task like it.
+"""near.py BUILD: a Task without records takes the schedule that it has on the same core with other features.
 
-A max pool has no record, but another shape of it has one, or the same pool on another CPU: the record's
-schedule is fitted and taken, says so, computes what the unscheduled loops do, and is not exact.
+A max pool has no record, but the same pool on a target with a feature more has one: the record's schedule is taken as
+it is, says so, computes what the unscheduled loops do, and is not exact. A record of another shape is not taken, and
+one of another core not where its estimate is only a little better than the default's.
 The models are compiled for plain x86-64, whatever this machine is: estimates decide, and they are then the same
 everywhere."""
 import json, os
@@ -13,9 +14,9 @@ import onnx_bytes
 
 TARGET = TMP + "/plain.json"
 
-# Quicker than the default by the cost model, and cut by factors that must be fitted: 8 columns in fours, 9 in threes.
+# By the cost model it takes 0.97 of the default's time: nine columns in threes.
 TRACE = """cache_write max_pool
-split w.w 4
+split w.w 3
 reorder n.w c.w w.w.o h.w w.w.i
 compute_at max_pool w.w.o
 reorder n c kh kw h w
@@ -85,8 +86,10 @@ def main():
     for size in (17, 19):
         onnx_bytes.max_pool(f"{TMP}/{size}.onnx", 64, size)
     like = database("like", TMP + "/17.onnx", "x86-64", [], TRACE)
-    check(TMP + "/19.onnx", like, "from max_pool3x3 64 8 /2", TRACE.replace("w.w 4", "w.w 3"))
+    assert taken(TMP + "/19.onnx", like)["default"] == 1
     other = database("other", TMP + "/19.onnx", "x86-64-v3", ["avx2"], TRACE)
-    check(TMP + "/19.onnx", other, "of target ", TRACE.replace("w.w 4", "w.w 3"))
+    assert taken(TMP + "/19.onnx", other)["default"] == 1
+    same = database("same", TMP + "/19.onnx", "x86-64", ["sse3"], TRACE)
+    check(TMP + "/19.onnx", same, "of target ", TRACE)
 
 end(world.check_all([("near", main)])[0])

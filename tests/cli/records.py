@@ -192,7 +192,7 @@ def older_databases():
     assert compiled(path, "--require=exact")[1] == ""
 
 def hits():
-    """Exact where there is a record, stale where the code was other, near for other shapes, default for none."""
+    """Exact where there is a record, stale where the code was other, default for none."""
     n = len(rows("list", DB))
     assert compiled(DB)[0]["hits"] == {"exact": n, "near": 0, "stale": 0, "model": 0, "default": 0}
     assert compiled("none")[0]["hits"]["default"] == n

@@ -1,68 +1,19 @@
 /*
- * Which schedule a task gets: the best run of all databases, else one of another epoch, else a
- * neighbour's, else the default; what a lock says and nothing else; never what cannot be.
+ * Which schedule a task gets: the best run of all databases, else one of another epoch, else the default; what a lock
+ * says and nothing else; never what cannot be. test_near.c has the neighbours.
  */
+#include "compile/lab.h"
 #include "compile/limited.h"
-#include "compile/recorded.h"
 #include "code_suite.h"
 
 #include "target/detect.h"
 
-#include "compile/compile.h"
-#include "compile/lock_file.h"
-#include "schedule/fit.h"
 #include "cost_model/cost_model.h"
 #include "db/rank.h"
 #include "op/steps.h"
 
 #include <math.h>
 #include <string.h>
-#include <unistd.h>
-
-static const char layer[] = "dag t\nin x: f32[6,24]\ny: f32[6,24] = relu(x)\nout y\n";
-
-typedef struct Lab {
-	char folder[SUITE_FOLDER];
-	Arena *arena;
-	Target target;
-	Task *task;
-	Db *db[2];
-	CompileOptions o;
-} Lab;
-
-static Lab *open_lab(void)
-{
-	Err err = { 0 };
-	Arena *a = arena_new();
-	Lab *lab = arena_new_of(a, Lab);
-	lab->arena = a;
-	ck_assert(suite_folder(lab->folder, "choice"));
-	target_host(&lab->target, 1);
-	lab->task = task_new(a, dag_parse(a, "t", layer, sizeof layer - 1, &err), &err);
-	ck_assert_msg(lab->task != NULL, "%s", err.text);
-	for (int i = 0; i < 2; i++)
-		ck_assert((lab->db[i] = db_open(arena_printf(a, "%s/%d.sqlite", lab->folder, i), DB_WRITE, &err)) != NULL);
-	lab->o = (CompileOptions){ .target = &lab->target, .db = lab->db, .ndb = 2 };
-	return lab;
-}
-
-static void close_lab(Lab *lab)
-{
-	for (int i = 0; i < 2; i++)
-		db_close(lab->db[i]);
-	ck_assert_int_eq(system(arena_printf(lab->arena, "rm -rf %s", lab->folder)), 0);
-	arena_free(lab->arena);
-}
-
-static Hash put_for(Lab *lab, const Task *task, const Target *target, int db, const char *trace, int64_t ns, int epoch)
-{
-	return put_recorded(lab->db[db], target, task, trace, ns, epoch);
-}
-
-static Hash put(Lab *lab, int db, const char *trace, int64_t ns, int epoch)
-{
-	return put_for(lab, lab->task, &lab->target, db, trace, ns, epoch);
-}
 
 /* A core that model.def does not know is measured once: the next run finds it in the environment's record. */
 START_TEST(a_core_is_measured_once)
@@ -97,15 +48,6 @@ START_TEST(a_core_is_measured_once)
 	close_lab(lab);
 }
 END_TEST
-
-static TaskPlan choose(Lab *lab)
-{
-	Err err = { 0 };
-	TaskPlan plan;
-	ck_assert_msg(
-		compile_task(ir_new(lab->arena), lab->task, &lab->o, &plan, &err) != NULL, "%s: %s", err.place, err.text);
-	return plan;
-}
 
 START_TEST(the_fastest_run_is_taken_wherever_it_is)
 {
@@ -183,175 +125,6 @@ START_TEST(records_of_other_epochs_are_stale)
 	plan = choose(lab);
 	ck_assert_int_eq(plan.hit, HIT_EXACT);
 	ck_assert_msg(strstr(plan.why, "1 session, verified") != NULL, "%s", plan.why);
-	close_lab(lab);
-}
-END_TEST
-
-/* ---- near ---- */
-
-static Task *task_of(Lab *lab, const char *text)
-{
-	Err err = { 0 };
-	Task *t = task_new(lab->arena, dag_parse(lab->arena, "t", text, strlen(text), &err), &err);
-	ck_assert_msg(t != NULL, "%s: %s", err.place, err.text);
-	return t;
-}
-
-static Task *dense(Lab *lab, int in, int out)
-{
-	static const char dag[] = "dag t\nin x: f32[4,%d]\nconst w: f32[%d,%d]\ny: f32[4,%d] = dense(x, w)\nout y\n";
-	return task_of(lab, arena_printf(lab->arena, dag, in, out, in, out));
-}
-
-static const struct {
-	const char *trace;
-	int out;
-	const char *fitted; /* NULL: none */
-} fits[] = {
-	{ "split n_1 16\n", 64, "split n_1 16\n" },
-	{ "split n_1 16\n", 8, "split n_1 8\n" },   /* the whole extent */
-	{ "split n_1 16\n", 24, "split n_1 12\n" }, /* its largest divisor not below half */
-	{ "split n_1 16\n", 23, "split n_1 16\n" }, /* no divisor: a tail */
-	{ "split n_1 16\nunroll n_1.i\nunroll n_1.o\n", 640, "split n_1 16\nunroll n_1.i\nunroll n_1.o\n" },
-	{ "split n_1 4\nunroll n_1.o\n", 640, "split n_1 4\n" }, /* 160 iterations are not unrolled */
-	{ "split nosuch 4\n", 64, NULL },
-	{ "reorder n_1 nosuch\n", 64, NULL },
-	{ "frobnicate\n", 64, NULL },
-};
-
-START_TEST(factors_are_fitted)
-{
-	Lab *lab = open_lab();
-	Task *t = dense(lab, 32, fits[_i].out);
-	/* The name of the output's second loop, whatever the naive form calls it. */
-	Err err = { 0 };
-	KernelSet *ks = op_naive(ir_new(lab->arena), t->dag, "k", NAIVE_AS_TYPED, &err);
-	const Stmt *first = ks->fn[0]->body, *loop = first->loop.body;
-	Text trace = { .arena = lab->arena }, want = { .arena = lab->arena };
-	for (int k = 0; k < 2; k++)
-		for (const char *p = k ? (fits[_i].fitted != NULL ? fits[_i].fitted : "") : fits[_i].trace; *p != 0; p++) {
-			if (strncmp(p, "n_1", 3) == 0) {
-				text_add(k ? &want : &trace, "%s", loop->loop.var);
-				p += 2;
-			} else {
-				text_put(k ? &want : &trace, p, 1);
-			}
-		}
-	const char *got = trace_fit(lab->arena, t, &lab->target, text_str(&trace));
-	ck_assert_msg((got == NULL) == (fits[_i].fitted == NULL), "%s", got);
-	if (got != NULL)
-		ck_assert_str_eq(got, text_str(&want));
-	close_lab(lab);
-}
-END_TEST
-
-/* What the cost model says of a trace of another task, fitted to this one; infinite: it does not fit. */
-static double fitted_ns(Lab *lab, const char *trace)
-{
-	const char *fitted = trace_fit(lab->arena, lab->task, &lab->target, trace);
-	Trace *t = fitted != NULL ? trace_parse(lab->arena, "t", fitted, strlen(fitted), NULL) : NULL;
-	KernelSet *ks = t != NULL ? schedule_replay(ir_new(lab->arena), lab->task, &lab->target, t, NULL) : NULL;
-	Cost cost = cost_or_first(NULL, lab->arena, &lab->target);
-	return ks != NULL ? cost_estimate_one(&cost, ks, lab->task) : INFINITY;
-}
-
-typedef struct Extremes {
-	const char *good, *bad; /* traces of a task, fitted to lab->task the quickest and the slowest */
-	double good_ns, bad_ns;
-} Extremes;
-
-static Extremes extremes(Lab *lab, const Task *from)
-{
-	Err err = { 0 };
-	Rng rng = rng_seed(1);
-	Space *space = space_new(lab->arena, from, &lab->target, &err);
-	ck_assert_msg(space != NULL, "%s", err.text);
-	Extremes x = { .good = "", .bad = "" };
-	x.good_ns = x.bad_ns = fitted_ns(lab, "");
-	for (int i = 0; i < 200; i++) {
-		Config c = space_sample(space, &rng);
-		Trace *trace = space_trace(space, &c, lab->arena, &err);
-		Text text = { .arena = lab->arena };
-		ck_assert(trace != NULL);
-		trace_print(&text, trace);
-		double ns = fitted_ns(lab, text_str(&text));
-		if (ns < x.good_ns) {
-			x.good = text_str(&text);
-			x.good_ns = ns;
-		}
-		if (isfinite(ns) && ns > x.bad_ns) {
-			x.bad = text_str(&text);
-			x.bad_ns = ns;
-		}
-	}
-	return x;
-}
-
-static Lock *lock_of(Lab *lab, const char *text)
-{
-	Err err = { 0 };
-	Lock *l = lock_parse(lab->arena, "t.lock", text, strlen(text), &err);
-	ck_assert_msg(l != NULL, "%s: %s", err.place, err.text);
-	return l;
-}
-
-/* The lock of a network of one task. */
-static Lock *lock_of_plan(Lab *lab, const TaskPlan *plan)
-{
-	char target[HASH_HEX], task[HASH_HEX], record[HASH_HEX], trace[HASH_HEX];
-	hash_hex(target_id(&lab->target), target);
-	hash_hex(plan->task->id, task);
-	hash_hex(plan->record, record);
-	hash_hex(steps_hash(plan->trace), trace);
-	return lock_of(
-		lab, arena_printf(lab->arena, "dlc lock 1\ntarget %s\ntask %s near %s %s\n", target, task, record, trace));
-}
-
-/* The neighbour's schedule counts where its estimate beats the default's, and nowhere else. */
-START_TEST(a_neighbour_is_taken_if_its_estimate_is_better)
-{
-	Lab *lab = open_lab();
-	lab->task = dense(lab, 96, 48);
-	Task *near = dense(lab, 96, 64), *far = dense(lab, 6000, 7);
-	TaskPlan none = choose(lab);
-	double plain = none.estimated_ms * 1e6;
-	Extremes x = extremes(lab, near);
-	lab->o = (CompileOptions){ .target = &lab->target, .db = lab->db, .ndb = 1 };
-	put_for(lab, near, &lab->target, 0, x.bad, 500, CODEGEN_EPOCH + _i); /* 1: of another epoch */
-	TaskPlan plan = choose(lab);
-	ck_assert_int_eq(plan.hit, x.bad_ns < plain ? HIT_NEAR : HIT_DEFAULT);
-	if (plan.hit == HIT_DEFAULT)
-		ck_assert_str_eq(plan.trace, none.trace);
-	Hash id = put_for(lab, near, &lab->target, 0, x.good, 400, CODEGEN_EPOCH);
-	put_for(lab, far, &lab->target, 0, x.bad, 500, CODEGEN_EPOCH);
-	plan = choose(lab);
-	ck_assert_int_eq(plan.hit, x.good_ns < plain ? HIT_NEAR : HIT_DEFAULT);
-	if (plan.hit == HIT_NEAR) {
-		ck_assert_mem_eq(&plan.record, &id, sizeof id);
-		ck_assert(fabs(plan.estimated_ms * 1e6 - x.good_ns) <= 1e-6 * x.good_ns);
-		ck_assert_msg(strstr(plan.why, near->label) != NULL, "%s", plan.why);
-		lab->o.lock = lock_of_plan(lab, &plan); /* the record's time is the neighbour's, not this task's */
-		TaskPlan locked = choose(lab);
-		ck_assert_str_eq(locked.trace, plan.trace);
-		ck_assert(locked.estimated_ms == plan.estimated_ms);
-	}
-	ck_assert(x.good_ns < x.bad_ns);
-	close_lab(lab);
-}
-END_TEST
-
-START_TEST(another_target_is_near)
-{
-	Lab *lab = open_lab();
-	lab->task = dense(lab, 96, 48);
-	TaskPlan none = choose(lab);
-	Extremes x = extremes(lab, lab->task);
-	Target two = lab->target;
-	two.threads = 2;
-	put_for(lab, lab->task, &two, 0, x.good, 400, CODEGEN_EPOCH);
-	TaskPlan plan = choose(lab);
-	ck_assert_int_eq(plan.hit, x.good_ns < none.estimated_ms * 1e6 ? HIT_NEAR : HIT_DEFAULT);
-	ck_assert_msg((strstr(plan.why, "of target") != NULL) == (plan.hit == HIT_NEAR), "%s", plan.why);
 	close_lab(lab);
 }
 END_TEST
@@ -578,9 +351,6 @@ int main(void)
 	tcase_add_loop_test(tc, a_record_that_does_not_replay_is_the_default, 0, LEN(broken));
 	tcase_add_loop_test(tc, what_cannot_be_is_not_chosen, 0, 2);
 	tcase_add_test(tc, records_of_other_epochs_are_stale);
-	tcase_add_loop_test(tc, factors_are_fitted, 0, LEN(fits));
-	tcase_add_loop_test(tc, a_neighbour_is_taken_if_its_estimate_is_better, 0, 2);
-	tcase_add_test(tc, another_target_is_near);
 	tcase_add_test(tc, a_lock_gives_the_same_bundle_again);
 	tcase_add_test(tc, a_lock_without_the_task_or_with_another_trace);
 	tcase_add_loop_test(tc, bad_locks_are_refused, 0, LEN(bad_locks));

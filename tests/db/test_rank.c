@@ -240,6 +240,38 @@ START_TEST(the_nearest_come_first)
 }
 END_TEST
 
+/* A core with a feature less, then twice the threads, then another core; what is of another kind does not count. */
+START_TEST(the_nearest_target_comes_first)
+{
+	World *w = world_open();
+	Db *db = world_db(w, "a");
+	Err err = { 0 };
+	const Task *me = world_task(w, 16);
+	Target t[5] = { w->target, w->target, w->target, w->target, w->target };
+	snprintf(t[0].model, sizeof t[0].model, "another");
+	t[1].features &= t[1].features - 1;
+	t[2].kind = TARGET_OPENCL;
+	t[3].threads = 2;
+	t[4].threads = 4;
+	static const int want[] = { 1, 3 };
+	static const double apart[] = { 1, 4, 8, 8 };
+	for (int i = 0; i < LEN(t); i++)
+		world_run(w, db, (Ran){ me, &t[i], "a\n", 100, 1, 7, 5 });
+	DbNear out[5];
+	int n;
+	ck_assert_msg(db_nearest((DbSet){ &db, 1 }, me, &w->target, out, 5, &n, w->arena, &err), "%s", err.text);
+	ck_assert_int_eq(n, 4);
+	for (int i = 0; i < n; i++) {
+		ck_assert_double_eq(out[i].apart, apart[i]);
+		Hash id = target_id(&t[want[i % LEN(want)]]);
+		ck_assert(i > 1 || memcmp(&out[i].target, &id, sizeof id) == 0); /* the last two are equally far */
+	}
+	ck_assert(out[0].apart < DB_SAME_CORE && out[1].apart >= DB_SAME_CORE);
+	db_close(db);
+	world_close(w);
+}
+END_TEST
+
 /* ---- the quick reader ---- */
 
 static bool same_run(const RunRecord *a, const RunRecord *b)
@@ -320,6 +352,7 @@ int main(void)
 	tcase_add_test(tc, a_retraction_travels);
 	tcase_add_test(tc, families_and_distances);
 	tcase_add_test(tc, the_nearest_come_first);
+	tcase_add_test(tc, the_nearest_target_comes_first);
 	tcase_add_loop_test(tc, the_quick_reader_takes_no_more_than_the_other, 0, 5);
 	return run_suite("rank", tc);
 }
