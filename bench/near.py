@@ -47,7 +47,11 @@ def compare(model, o):
             for k in (0, 1) if r % 2 else (1, 0):
                 how = [bundle[k], top, f"--seconds={o.seconds}", f"--threads={o.threads}"]
                 ms[k].append(sides[k].turn(*how))
-                steps[k].append({r["name"]: r["ms"] for r in sides[k].fresh(*how, "--profile") if "step" in r})
+                step = Counter()
+                for r in sides[k].fresh(*how, "--profile"):
+                    if "step" in r: # launches of a Task, and Tasks that occur again, have one name
+                        step[r["name"]] += r["ms"]
+                steps[k].append(step)
     least = [{name: min(round_[name] for round_ in side) for name in side[0]} for side in steps]
     times = []
     for name in least[0].keys() & least[1].keys() & tasks[0].keys() & tasks[1].keys():

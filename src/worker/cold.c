@@ -5,7 +5,8 @@
  *   constants and code  as far out as the network's constants and workspace push them; constants in
  *                       small pages, like those of a bundle's file, whose addresses must be looked up
  *   outputs, workspace  out of a core's own caches at least, since the layers between use these
- *   inputs              where they are after they were written from front to back
+ *   inputs              where they are after they were written from front to back, by each thread a part: most layers
+ *                       share the outermost axis of their result
  *
  * A core's own caches are emptied by reading other memory, as much as they hold four times, or as the network has:
  * all that lay there goes to the last cache, where the network finds it too. More would cost milliseconds a sample,
@@ -230,6 +231,26 @@ static void touch_thread(void *arg, int thread)
 	touch(w->other, (size_t)w->touched);
 }
 
+typedef struct Written {
+	const LoadedProgram *p;
+	int threads;
+} Written;
+
+/* The thread's part of each input. */
+static void write_thread(void *arg, int thread)
+{
+	const Written *x = arg;
+	const LoadedProgram *p = x->p;
+	for (uint32_t i = 0; i < p->narg; i++) {
+		if (p->arg[i].use != MSG_USE_INPUT || p->address[i] == NULL)
+			continue;
+		size_t n = (size_t)p->arg[i].bytes, lines = (n + LINE - 1) / LINE;
+		size_t from = lines * (size_t)thread / (size_t)x->threads * LINE;
+		size_t to = lines * (size_t)(thread + 1) / (size_t)x->threads * LINE;
+		write_same((unsigned char *)p->address[i] + from, (to < n ? to : n) - from);
+	}
+}
+
 /* Constants of a device that lie in the host's caches. */
 static void flush_mapped(const LoadedProgram *p)
 {
@@ -299,7 +320,8 @@ DlcStatus worker_cold(Worker *w, const LoadedProgram *p, DlcError *err)
 		for (uint32_t i = 0; i < p->ncall; i++)
 			touch(w->module[p->call[i].module]->code, w->module[p->call[i].module]->bytes);
 	}
-	touch(w->other, (size_t)w->touched);
+	team_spread(w->team);
+	team_run(w->team, touch_thread, w);
 	if (w->flushes) {
 		/*
 		 * Nor are the addresses of pages known: a change of rights of so many pages of a process makes systems forget
@@ -314,8 +336,6 @@ DlcStatus worker_cold(Worker *w, const LoadedProgram *p, DlcError *err)
 	for (uint32_t i = 0; i < p->narg; i++)
 		if (w->flushes && p->arg[i].use == MSG_USE_CONST && p->address[i] != NULL)
 			flush_lines(p->address[i], (size_t)p->arg[i].bytes);
-	for (uint32_t i = 0; i < p->narg; i++)
-		if (p->arg[i].use == MSG_USE_INPUT && p->address[i] != NULL)
-			write_same(p->address[i], (size_t)p->arg[i].bytes);
+	team_run(w->team, write_thread, &(Written){ p, team_threads(w->team) });
 	return DLC_OK;
 }

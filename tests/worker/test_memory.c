@@ -147,6 +147,7 @@ START_TEST(cold)
 	void *address[3];
 	MsgArg arg[3];
 	ck_assert_int_eq(worker_open(&w, &device_cpu, 0, &err), DLC_OK);
+	ck_assert((w.team = team_open(1 + _i)) != NULL);
 	for (uint32_t i = 0; i < 3; i++) {
 		MsgBuffer m = { .buffer = i,
 			.fill = MSG_FILL_RANDOM,
@@ -228,7 +229,7 @@ int main(void)
 	tcase_add_test(tc, areas);
 	tcase_add_test(tc, larger_than_all_that_is_kept);
 	tcase_add_test(tc, constants);
-	tcase_add_test(tc, cold);
+	tcase_add_loop_test(tc, cold, 0, 2);
 	tcase_add_loop_test(tc, looks_decide, 0, sizeof looks / sizeof *looks);
 	return run_suite("worker_memory", tc);
 }
