@@ -193,7 +193,8 @@ static Knobs ask_knobs(Sketch *s, const WinoConv *v, int64_t m, int64_t th, int6
 	k.unroll = choose_unroll(s, v->channels, k.vectors * k.pixels);
 	k.edges = tw >= TMPL_WINO_EDGES && sketch_flag(s, "wino.edges", false);
 	k.ahead = sketch_flag(s, "wino.ahead", true);
-	k.inside = v->channels > v->lanes && !target_has_blocks(s->target) && sketch_flag(s, "wino.inside", false);
+	k.inside = (v->channels > v->lanes || v->filters > v->lanes) && !target_has_blocks(s->target) &&
+		sketch_flag(s, "wino.inside", true);
 	return k;
 }
 
@@ -299,15 +300,18 @@ static void bind_nests(Sketch *s, const WinoConv *v, const char *at, int64_t blo
 	bind_transform(s, "y", v, "o", v->filters, th);
 }
 
-/* Threads share each nest: channels and rows of tiles in the transformations, elements of a tile in the product. */
-static void share_nests(Sketch *s, const WinoConv *v, int64_t m, int64_t th, bool inside)
+/*
+ * Threads share each nest: the two outermost loops of the transformations (channels and rows of tiles, or rows and
+ * tiles), and elements of a tile in the product. A row of tiles with edges of their own is one piece of work.
+ */
+static void share_nests(Sketch *s, const WinoConv *v, Knobs k, int64_t m, int64_t th, int64_t tw)
 {
-	TileAxis in[] = { { "v.c.o", ceil_div(v->channels, v->lanes) }, { "v.th", th } };
-	TileAxis out[] = { { "y.o.o", ceil_div(v->filters, v->lanes) }, { "y.th", th } };
-	int skip_in = inside || v->channels <= v->lanes, skip_out = inside || v->filters <= v->lanes;
-	share_some(s, in + skip_in, 2 - skip_in);
+	TileAxis in[] = { { "v.c.o", ceil_div(v->channels, v->lanes) }, { "v.th", th }, { "v.tw", tw } };
+	TileAxis out[] = { { "y.o.o", ceil_div(v->filters, v->lanes) }, { "y.th", th }, { "y.tw", tw } };
+	int skip_in = k.inside || v->channels <= v->lanes, skip_out = k.inside || v->filters <= v->lanes;
+	share_some(s, in + skip_in, k.inside && !k.edges ? 2 : 2 - skip_in);
 	share_some(s, (TileAxis[]){ { "m.i", m + 2 }, { "m.j", m + 2 } }, 2);
-	share_some(s, out + skip_out, 2 - skip_out);
+	share_some(s, out + skip_out, k.inside ? 2 : 2 - skip_out);
 }
 
 static void steps(Sketch *s, const Tiled *t, int64_t m)
@@ -353,7 +357,7 @@ static void steps(Sketch *s, const Tiled *t, int64_t m)
 	} else if (s->target->threads > 1 && blocks) {
 		sketch_step(s, "parallel %s", at);
 	} else if (s->target->threads > 1) {
-		share_nests(s, &v, m, th, k.inside);
+		share_nests(s, &v, k, m, th, tw);
 	}
 	sketch_loops_but(s, t);
 }
