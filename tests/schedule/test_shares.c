@@ -5,6 +5,8 @@
 #include "equal.h"
 #include "suite.h"
 
+#include "ir/walk.h"
+#include "schedule/nest.h"
 #include "schedule/space.h"
 
 #define CONV(in, o, out, rest)                                                                                  \
@@ -77,9 +79,54 @@ START_TEST(every_number_of_threads_computes_the_same)
 }
 END_TEST
 
+static bool see_parallel(Stmt *s, void *arg)
+{
+	int64_t *least = arg, extent;
+	if (s->kind == ST_FOR && s->loop.kind == LOOP_PARALLEL) {
+		ck_assert(nest_extent(s, &extent));
+		*least = extent < *least ? extent : *least;
+	}
+	return true;
+}
+
+/* Four tiles of an image give eight threads no work, their blocks of channels do, in both orders. */
+START_TEST(few_tiles_are_shared_with_their_channels)
+{
+	Arena *a = arena_new();
+	Err err = { 0 };
+	Task *task = task_of(a, CONV("1,64,7,7", "64,64,3,3", "1,64,7,7", "pads=[1,1,1,1]"));
+	Target target = named_target("cpu:znver5", 8);
+	target.vector_bits = 256;
+	Space *space = space_new(a, task, &target, &err);
+	ck_assert_msg(space != NULL, "%s", err.text);
+	Rng rng = rng_seed(3);
+	int seen[2] = { 0 };
+	for (int k = 0; k < 400; k++) {
+		Arena *own = arena_new();
+		Text text = { .arena = own };
+		Config c = space_sample(space, &rng);
+		trace_print(&text, space_trace(space, &c, own, &err));
+		bool whole = strstr(text_str(&text), "winograd m=4") != NULL && strstr(text_str(&text), "compute_at") == NULL;
+		if (whole) {
+			KernelSet *ks = schedule_replay(ir_new(own), task, &target, space_trace(space, &c, own, &err), &err);
+			int64_t least = INT64_MAX;
+			ck_assert_msg(ks != NULL, "%s", err.text);
+			for (size_t i = 0; i < ks->n; i++)
+				ir_each_stmt(ks->fn[i]->body, see_parallel, &least);
+			ck_assert_msg(least >= 8 && least < INT64_MAX, "%lld\n%s", (long long)least, text_str(&text));
+			seen[strstr(text_str(&text), "reorder v.th v.tw v.c.o") != NULL]++;
+		}
+		arena_free(own);
+	}
+	ck_assert_msg(seen[0] > 0 && seen[1] > 0, "%d %d", seen[0], seen[1]);
+	arena_free(a);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tc = tcase_create("shares");
 	tcase_add_loop_test(tc, every_number_of_threads_computes_the_same, 0, LEN(dags));
+	tcase_add_test(tc, few_tiles_are_shared_with_their_channels);
 	return run_suite("shares", tc);
 }

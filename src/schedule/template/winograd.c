@@ -4,9 +4,9 @@
  * product is a register tile of p tiles by f vectors of output channels. With blocks, the trace makes
  *
  *	for y.th.o {                                     (parallel)
- *		wino.v: for v.c.o { for v.th, v.tw { for v.c.i vector }}
+ *		wino.v: for v.th, v.tw { for v.c.o { for v.c.i vector }}
  *		wino.m: for m.i, m.j { for m.o.o { for tiles.o { for m.c { p tiles, f vectors: registers }}}}
- *		wino.y: for y.o.o { for y.th.i, y.tw { for y.o.i vector: bias and what follows }}
+ *		wino.y: for y.th.i, y.tw { for y.o.o { for y.o.i vector: bias and what follows }}
  *	}
  *
  * and without blocks the three nests one after the other. Counts that the register tile does not
@@ -32,7 +32,7 @@ typedef struct Knobs {
 	bool edges;              /* the first and last tiles of a row are code of their own */
 	bool ahead;              /* the next weights are requested while these are used */
 	bool tiles_stay;         /* while weights pass */
-	bool inside;             /* the transformations go from channel to channel of a tile, not from tile to tile */
+	bool inside;             /* the transformations go from vector to vector of a tile, not from tile to tile */
 } Knobs;
 
 bool winograd_find(const Task *task, const Target *target, int64_t m, WinoConv *out)
@@ -301,17 +301,24 @@ static void bind_nests(Sketch *s, const WinoConv *v, const char *at, int64_t blo
 }
 
 /*
- * Threads share each nest: the two outermost loops of the transformations (channels and rows of tiles, or rows and
- * tiles), and elements of a tile in the product. A row of tiles with edges of their own is one piece of work.
+ * Threads share a transformation: blocks of channels and rows of tiles, or rows, tiles and blocks of channels, as many
+ * of these loops as give all of them work. A row of tiles with edges of their own is one piece of it.
  */
-static void share_nests(Sketch *s, const WinoConv *v, Knobs k, int64_t m, int64_t th, int64_t tw)
+static void share_transform(Sketch *s, TileAxis c, TileAxis rows, TileAxis cols, const Knobs *k, bool edges)
 {
-	TileAxis in[] = { { "v.c.o", ceil_div(v->channels, v->lanes) }, { "v.th", th }, { "v.tw", tw } };
-	TileAxis out[] = { { "y.o.o", ceil_div(v->filters, v->lanes) }, { "y.th", th }, { "y.tw", tw } };
-	int skip_in = k.inside || v->channels <= v->lanes, skip_out = k.inside || v->filters <= v->lanes;
-	share_some(s, in + skip_in, k.inside && !k.edges ? 2 : 2 - skip_in);
+	if (k->inside)
+		share_some(s, (TileAxis[]){ rows, cols, c }, edges ? 1 : c.extent > 1 ? 3 : 2);
+	else
+		share_some(s, (TileAxis[]){ c, rows }, 2);
+}
+
+/* Threads share each nest: the transformations, and elements of a tile in the product. */
+static void share_nests(Sketch *s, const WinoConv *v, const Knobs *k, int64_t m, int64_t th, int64_t tw)
+{
+	TileAxis in = { "v.c.o", ceil_div(v->channels, v->lanes) }, out = { "y.o.o", ceil_div(v->filters, v->lanes) };
+	share_transform(s, in, (TileAxis){ "v.th", th }, (TileAxis){ "v.tw", tw }, k, k->edges);
 	share_some(s, (TileAxis[]){ { "m.i", m + 2 }, { "m.j", m + 2 } }, 2);
-	share_some(s, out + skip_out, k.inside ? 2 : 2 - skip_out);
+	share_transform(s, out, (TileAxis){ "y.th", th }, (TileAxis){ "y.tw", tw }, k, false);
 }
 
 static void steps(Sketch *s, const Tiled *t, int64_t m)
@@ -357,7 +364,7 @@ static void steps(Sketch *s, const Tiled *t, int64_t m)
 	} else if (s->target->threads > 1 && blocks) {
 		sketch_step(s, "parallel %s", at);
 	} else if (s->target->threads > 1) {
-		share_nests(s, &v, k, m, th, tw);
+		share_nests(s, &v, &k, m, th, tw);
 	}
 	sketch_loops_but(s, t);
 }
