@@ -5,8 +5,8 @@
  *   constants and code  as far out as the network's constants and workspace push them; constants in
  *                       small pages, like those of a bundle's file, whose addresses must be looked up
  *   outputs, workspace  out of a core's own caches at least, since the layers between use these
- *   inputs              where they are after they were written from front to back, by each thread a part: most layers
- *                       share the outermost axis of their result
+ *   inputs              where they are after each thread has written a part, from front to back: most layers share the
+ *                       outermost axis of their result
  *
  * A core's own caches are emptied by reading other memory, as much as they hold four times, or as the network has:
  * all that lay there goes to the last cache, where the network finds it too. More would cost milliseconds a sample,
@@ -223,7 +223,7 @@ static void flush_code(const Worker *w, const LoadedProgram *p)
 	}
 }
 
-/* Each CPU's own caches: a device uses all of them. */
+/* Each CPU's own caches: each thread of a program has some, and a device on the host uses all of them. */
 static void touch_thread(void *arg, int thread)
 {
 	const Worker *w = arg;
@@ -236,18 +236,22 @@ typedef struct Written {
 	int threads;
 } Written;
 
+size_t worker_cold_part(size_t n, int thread, int threads, size_t *from)
+{
+	size_t lines = (n + LINE - 1) / LINE, to = lines * (size_t)(thread + 1) / (size_t)threads * LINE;
+	*from = lines * (size_t)thread / (size_t)threads * LINE;
+	return (to < n ? to : n) - *from;
+}
+
 /* The thread's part of each input. */
 static void write_thread(void *arg, int thread)
 {
 	const Written *x = arg;
 	const LoadedProgram *p = x->p;
 	for (uint32_t i = 0; i < p->narg; i++) {
-		if (p->arg[i].use != MSG_USE_INPUT || p->address[i] == NULL)
-			continue;
-		size_t n = (size_t)p->arg[i].bytes, lines = (n + LINE - 1) / LINE;
-		size_t from = lines * (size_t)thread / (size_t)x->threads * LINE;
-		size_t to = lines * (size_t)(thread + 1) / (size_t)x->threads * LINE;
-		write_same((unsigned char *)p->address[i] + from, (to < n ? to : n) - from);
+		size_t from, n = worker_cold_part((size_t)p->arg[i].bytes, thread, x->threads, &from);
+		if (p->arg[i].use == MSG_USE_INPUT && p->address[i] != NULL)
+			write_same((unsigned char *)p->address[i] + from, n);
 	}
 }
 

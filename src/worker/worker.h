@@ -51,6 +51,8 @@ DlcStatus worker_cold_open(Worker *w, uint64_t network, DlcError *err);
  */
 bool worker_cold_asks(int held, int looks, uint64_t ns);
 void worker_cold_close(Worker *w);
+/* Of an input of n bytes, how many the thread writes: whole lines of a cache but for the end. *from: the first one. */
+size_t worker_cold_part(size_t n, int thread, int threads, size_t *from);
 DlcStatus worker_cold(Worker *w, const LoadedProgram *p, DlcError *err);
 
 /* Answers a request, or returns false where `in` is none: then the stream makes no sense. */

@@ -182,6 +182,24 @@ START_TEST(cold)
 }
 END_TEST
 
+START_TEST(threads_write_each_line_once)
+{
+	static const size_t sizes[] = { 0, 1, 63, 64, 65, 128, 1000, 4096, 99999 };
+	for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
+		size_t end = 0, from, least = SIZE_MAX, most = 0;
+		for (int t = 0; t < 1 + _i; t++) {
+			size_t n = worker_cold_part(sizes[k], t, 1 + _i, &from);
+			ck_assert(n == 0 || (from == end && from % 64 == 0));
+			end += n;
+			least = n < least ? n : least;
+			most = n > most ? n : most;
+		}
+		ck_assert_uint_eq(end, sizes[k]);
+		ck_assert(most - least < 128); /* a line more, and the end of the last one */
+	}
+}
+END_TEST
+
 /* Looks in their order, h: held, n: not; each takes so many ms. After how many looks which of the two is decided. */
 static const struct {
 	const char *looks;
@@ -230,6 +248,7 @@ int main(void)
 	tcase_add_test(tc, larger_than_all_that_is_kept);
 	tcase_add_test(tc, constants);
 	tcase_add_loop_test(tc, cold, 0, 2);
+	tcase_add_loop_test(tc, threads_write_each_line_once, 0, 7);
 	tcase_add_loop_test(tc, looks_decide, 0, sizeof looks / sizeof *looks);
 	return run_suite("worker_memory", tc);
 }
