@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""near.py [OPTIONS] [MODEL ...]: what do records of other targets and other Tasks gain where there are no own ones?
+"""near.py [OPTIONS] [MODEL ...]: what do shipped logs gain, above all records of other targets?
 
     bench/near.py --logs=tuning_logs mobilenet_v2 resnet34
     bench/near.py --logs=FOLDER_WITHOUT_THIS_CPU mobilenet_v2
@@ -29,10 +29,16 @@ PROMISED = [(0, 0.8), (0.8, 0.9), (0.9, 0.95), (0.95, 1), (1, math.inf)]
 
 
 def made(dlc, model, path, o):
-    """{a Task's operators: its line of --explain}"""
+    """The lines of --explain, one for each Task."""
     said = dlc.call("dlc-compile", model, f"--target={o.target}", f"--threads={o.threads}", "--explain", "--json", "-o",
                     path)
-    return {r["op"]: r for r in map(json.loads, said.splitlines()) if "source" in r}
+    return [r for r in map(json.loads, said.splitlines()) if "source" in r]
+
+
+def by_name(tasks):
+    """{a Task's operators: its line}; steps are told by them, so Tasks that share them are left out."""
+    count = Counter(t["op"] for t in tasks)
+    return {t["op"]: t for t in tasks if count[t["op"]] == 1}
 
 
 def compare(model, o):
@@ -48,18 +54,18 @@ def compare(model, o):
                 how = [bundle[k], top, f"--seconds={o.seconds}", f"--threads={o.threads}"]
                 ms[k].append(sides[k].turn(*how))
                 step = Counter()
-                for r in sides[k].fresh(*how, "--profile"):
-                    if "step" in r: # launches of a Task, and Tasks that occur again, have one name
-                        step[r["name"]] += r["ms"]
+                for row in sides[k].fresh(*how, "--profile"):
+                    if "step" in row: # launches of a Task, and Tasks that occur again, have one name
+                        step[row["name"]] += row["ms"]
                 steps[k].append(step)
     least = [{name: min(round_[name] for round_ in side) for name in side[0]} for side in steps]
-    times = []
-    for name in least[0].keys() & least[1].keys() & tasks[0].keys() & tasks[1].keys():
+    times, of = [], [by_name(t) for t in tasks]
+    for name in least[0].keys() & least[1].keys() & of[0].keys() & of[1].keys():
         if least[1][name] > 0.002 * sum(least[1].values()):
-            times.append((tasks[0][name]["source"], tasks[0][name]["ms"] / tasks[1][name]["ms"],
+            times.append((of[0][name]["source"], of[0][name]["ms"] / of[1][name]["ms"],
                           least[0][name] / least[1][name]))
     ratio = statistics.median(a / b for a, b in zip(*ms))
-    sources = Counter(t["source"] for t in tasks[0].values())
+    sources = Counter(t["source"] for t in tasks[0])
     return (f"| {model} | {', '.join(f'{n} {s}' for s, n in sources.most_common())} | {statistics.median(ms[0]):.3f} |"
             f" {ratio:.3f} ({min(ms[0]) / min(ms[1]):.3f}) |"), ratio, times
 

@@ -234,8 +234,10 @@ static const char *best_of(Choice *c, Hash target, Hash *record)
 		if (!db_rank(c->set, &key, &best, 1, &found, c->arena, c->err))
 			return NULL;
 	}
+	if (found == 0)
+		return NULL;
 	*record = best.run.id;
-	return found != 0 ? best.run.trace : NULL;
+	return best.run.trace;
 }
 
 /*

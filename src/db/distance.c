@@ -64,19 +64,22 @@ double db_distance(const char *a, const char *b)
 	return *a == *b ? sum : INFINITY;
 }
 
-/* Features that only one of the target and the list of a record has. */
+/* Features that code uses and only one of the target and the list of a record has. */
 static int features_apart(const Target *t, const Json *list)
 {
-	int apart = 0, common = 0;
+	uint64_t mask = 0;
+	int apart = 0;
 	for (size_t i = 0; i < list->list.n; i++) {
 		const char *name;
-		bool both = json_as_str(list->list.at[i], &name, NULL) && target_has_named(t, name);
-		common += both;
-		apart += !both;
+		Feature f;
+		if (json_as_str(list->list.at[i], &name, NULL) && feature_find(name, t->arch, &f))
+			mask |= FEATURE_BIT(f);
+		else
+			apart++;
 	}
-	for (int f = 0; f < FEATURE_COUNT; f++)
-		apart += target_has(t, (Feature)f);
-	return apart - common;
+	for (uint64_t only = features_of_code(mask ^ t->features); only != 0; only &= only - 1)
+		apart++;
+	return apart;
 }
 
 double db_target_distance(const Target *t, const Json *record)
@@ -87,6 +90,7 @@ double db_target_distance(const Target *t, const Json *record)
 	if (list == NULL || !json_str(record, "type", &type, NULL) || !json_str(record, "model", &model, NULL) ||
 		!json_int(record, "threads", 1, TEAM_MAX, &threads, NULL) || strcmp(type, target_kind_name(t->kind)) != 0)
 		return INFINITY;
+	double teams = fabs(log2((double)threads / t->threads));
 	return features_apart(t, list) + (strcmp(model, t->model) != 0 ? 8 : 0) +
-		4 * fabs(log2((double)threads / t->threads));
+		(threads != t->threads ? DB_SAME_CORE * fmax(teams, 1) : 0);
 }

@@ -124,13 +124,14 @@ static bool add_family(Db *db, const Task *task, Hash target, List *l, Arena *a,
 	sqlite3_bind_int(st, 4, BOUND_FAMILY);
 	while ((ok = sql_next(db, st, &row, err)) && row) {
 		Record r;
+		const char *text;
 		DbNear x = { .target = target };
-		if (!sql_read_record(db, a, st, 0, 1, &r, err) || !json_str(r.json, "dag", &x.text, err)) {
+		if (!sql_read_record(db, a, st, 0, 1, &r, err) || !json_str(r.json, "dag", &text, err)) {
 			sqlite3_reset(st);
 			return false;
 		}
 		x.workload = r.id;
-		x.distance = db_distance(task->text, x.text);
+		x.distance = db_distance(task->text, text);
 		if (isfinite(x.distance))
 			insert(l, &x);
 	}
@@ -155,7 +156,7 @@ static double apart_from(Db *db, const Target *target, Hash other, Arena *a)
 
 static bool add_targets(Db *db, const Task *task, const Target *target, List *l, Arena *a, Err *err)
 {
-	DbNear x = { .workload = task->id, .text = task->text };
+	DbNear x = { .workload = task->id };
 	Hash own = target_id(target), at = { { 0 } };
 	for (int i = 0; i < BOUND_TARGETS; i++) {
 		sqlite3_stmt *st = sql_get(db, SQL_NEXT_TARGET, err);

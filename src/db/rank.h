@@ -74,9 +74,9 @@ Hash db_family(const char *workload);
 /* Sum over a family's integers of |log2| of their ratio; infinite between families. */
 double db_distance(const char *a, const char *b);
 /*
- * How far a target is from the one of a record: a feature that only one of them has counts 1, another model 8, twice
- * the threads 4. Below DB_SAME_CORE it is the same core with nearly the same code; infinite where the record is of
- * another kind of targets, or of none.
+ * How far a target is from the one of a record: a feature that only one of them has counts 1, another model 8, other
+ * threads 4, and 4 for each doubling beyond the first. Below DB_SAME_CORE it is the same core with nearly the same
+ * code; infinite where the record is of another kind of targets, or of none.
  */
 enum { DB_SAME_CORE = 4 };
 double db_target_distance(const Target *t, const Json *record);
@@ -85,7 +85,6 @@ double db_target_distance(const Target *t, const Json *record);
 typedef struct DbNear {
 	Hash workload, target;
 	double distance, apart; /* of the workloads, of the targets */
-	const char *text;       /* the workload's */
 } DbNear;
 
 /*

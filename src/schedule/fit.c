@@ -3,8 +3,8 @@
  * task's naive set. The factor of a TILE step becomes the loop's extent where that is smaller, else the largest
  * divisor of the extent in the upper half of what the factor was, else it stays and leaves a tail. Lanes stay as many
  * as they were, and loops around them whole vectors: 16 lanes of 24 channels would become 12, which cross the blocks of
- * 16 that other steps lay channels out in. RUN steps are left out where they are refused: the estimate judges what
- * remains. Any other refusal ends it.
+ * 16 that other steps lay channels out in. RUN steps are left out where they are refused: a measurement judges
+ * what remains. Any other refusal ends it.
  */
 #include "schedule/fit.h"
 

@@ -4,7 +4,7 @@
  *
  * Its identity is {kind, model class, the ISA features codegen may use, threads} and nothing else. Two machines with
  * the same identity share every tuning record. Cores, caches, memory and what a core does in a cycle describe the
- * machine; they steer estimates and rank near hits.
+ * machine; they steer estimates.
  */
 #ifndef TARGET_TARGET_H
 #define TARGET_TARGET_H

@@ -1,6 +1,6 @@
 /*
  * Schedules from elsewhere that a task begins with: what others say is best for it, then what was best for it with
- * the code of another epoch, and what was best for tasks of its family, or on a target like this one, fitted to its
+ * the code of another epoch, what was best on other targets, and what was best for tasks of its family, fitted to its
  * shape. They are only traces to be measured: no time is taken over.
  *
  * Hints are taken by what others say together, and a few by the fastest claim of any user: no user's failure, slow time

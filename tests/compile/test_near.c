@@ -141,19 +141,53 @@ START_TEST(another_core_is_taken_if_its_estimate_is_better)
 }
 END_TEST
 
+/* The lab's target with so many features less. */
+static Target alike(const Lab *lab, int fewer)
+{
+	Target t = lab->target;
+	for (int i = 0; i < fewer; i++)
+		t.features &= t.features - 1;
+	ck_assert(t.features != lab->target.features);
+	return t;
+}
+
 /* What was measured on the same core with a feature less is taken as it is, tails and a long estimate included. */
 START_TEST(the_same_core_is_believed)
 {
+	static const CostModel row = { .name = "told", .estimate = told };
+	const Cost cost = { .row = &row };
 	Lab *lab = open_lab();
 	lab->task = dense(lab, 96, 24);
-	Target alike = lab->target;
-	alike.features &= alike.features - 1;
-	put_for(lab, lab->task, &alike, 0, by_five, 400, CODEGEN_EPOCH);
+	lab->o.cost = &cost;
+	told_share = 2;
+	Target t = alike(lab, 1);
+	put_for(lab, lab->task, &t, 0, by_five, 400, CODEGEN_EPOCH);
 	TaskPlan plan = choose(lab);
 	ck_assert_int_eq(plan.hit, HIT_NEAR);
 	ck_assert_str_eq(plan.trace, by_five);
 	lab->o.lock = lock_of_plan(lab, &plan);
 	ck_assert_str_eq(choose(lab).trace, by_five);
+	close_lab(lab);
+}
+END_TEST
+
+/* What does not replay is passed over; where the default is the best on the same core, no other core is asked. */
+START_TEST(the_nearest_core_that_replays_decides)
+{
+	static const CostModel row = { .name = "told", .estimate = told };
+	const Cost cost = { .row = &row };
+	Lab *lab = open_lab();
+	lab->task = dense(lab, 96, 24);
+	lab->o.cost = &cost;
+	told_share = 0.5;
+	const char *first = choose(lab).trace;
+	Target broken = alike(lab, 1), other = lab->target, same = alike(lab, 2);
+	snprintf(other.model, sizeof other.model, "another");
+	put_for(lab, lab->task, &broken, 0, "split nosuch 5\n", 400, CODEGEN_EPOCH);
+	put_for(lab, lab->task, &other, 0, by_five, 400, CODEGEN_EPOCH);
+	ck_assert_str_eq(choose(lab).trace, by_five);
+	put_for(lab, lab->task, &same, 0, first, 400, CODEGEN_EPOCH);
+	ck_assert_int_eq(choose(lab).hit, HIT_DEFAULT);
 	close_lab(lab);
 }
 END_TEST
@@ -179,6 +213,7 @@ int main(void)
 	tcase_add_loop_test(tc, factors_are_fitted, 0, LEN(fits));
 	tcase_add_loop_test(tc, another_core_is_taken_if_its_estimate_is_better, 0, LEN(elsewhere));
 	tcase_add_test(tc, the_same_core_is_believed);
+	tcase_add_test(tc, the_nearest_core_that_replays_decides);
 	tcase_add_test(tc, another_workload_is_not_near);
 	return run_code_suite("near", tc);
 }

@@ -230,9 +230,9 @@ START_TEST(the_nearest_come_first)
 	Hash two = target_id(&wide);
 	ck_assert_mem_eq(&out[0].workload, &me->id, sizeof(Hash)); /* the task itself, with two threads */
 	ck_assert_mem_eq(&out[0].target, &two, sizeof(Hash));
-	ck_assert_str_eq(out[1].text, world_task(w, 17)->text);
-	ck_assert_str_eq(out[2].text, world_task(w, 15)->text);
-	ck_assert_str_eq(out[3].text, world_task(w, 32)->text);
+	static const int want[] = { 17, 15, 32 };
+	for (int i = 0; i < LEN(want); i++)
+		ck_assert_mem_eq(&out[1 + i].workload, &world_task(w, want[i])->id, sizeof(Hash));
 	ck_assert(out[0].distance == 0 && out[1].distance < out[2].distance && out[2].distance < out[3].distance);
 	db_close(db[0]);
 	db_close(db[1]);
@@ -257,6 +257,9 @@ START_TEST(the_nearest_target_comes_first)
 	static const double apart[] = { 1, 4, 8, 8 };
 	for (int i = 0; i < LEN(t); i++)
 		world_run(w, db, (Ran){ me, &t[i], "a\n", 100, 1, 7, 5 });
+	Target failed = t[1];
+	failed.features &= failed.features - 1;
+	world_run(w, db, (Ran){ me, &failed, "a\n", 100, 1, 7, -1 }); /* nothing verified */
 	DbNear out[5];
 	int n;
 	ck_assert_msg(db_nearest((DbSet){ &db, 1 }, me, &w->target, out, 5, &n, w->arena, &err), "%s", err.text);
@@ -267,8 +270,47 @@ START_TEST(the_nearest_target_comes_first)
 		ck_assert(i > 1 || memcmp(&out[i].target, &id, sizeof id) == 0); /* the last two are equally far */
 	}
 	ck_assert(out[0].apart < DB_SAME_CORE && out[1].apart >= DB_SAME_CORE);
+	DbNear again[5];
+	int m;
+	ck_assert(db_elsewhere((DbSet){ &db, 1 }, me, &w->target, again, 5, &m, w->arena, &err) && m == n);
+	ck_assert_mem_eq(again, out, sizeof *out * (size_t)n);
 	db_close(db);
 	world_close(w);
+}
+END_TEST
+
+/* Lines that no target of this program has: repeated and unknown features, texts that are none, no threads. */
+#define LINE_OF(model, threads, features)                                                                              \
+	"{\"type\":\"cpu\",\"model\":\"" model "\",\"threads\":" threads ",\"features\":[" features "]}"
+
+static const struct {
+	const char *line;
+	double apart;
+} lines_of_targets[] = {
+	{ LINE_OF("znver5", "1", "\"sse3\",\"avx\""), 0 },
+	{ LINE_OF("znver5", "1", "\"sse3\",\"avx\",\"amx-tile\""), 0 },
+	{ LINE_OF("znver4", "1", "\"sse3\",\"sse3\",\"sse3\",\"sse3\",\"sse3\""), 9 },
+	{ LINE_OF("znver5", "1", "\"sse3\",\"avx\",\"brainwaves\",7"), 2 },
+	{ LINE_OF("znver5", "3", "\"sse3\",\"avx\""), 6.339850002884624 },
+	{ LINE_OF("znver5", "0", "\"sse3\",\"avx\""), INFINITY },
+	{ "{\"type\":\"cpu\",\"model\":\"znver5\",\"threads\":1}", INFINITY },
+	{ "{\"type\":\"cuda\",\"model\":\"znver5\",\"threads\":1,\"features\":[]}", INFINITY },
+	{ "{}", INFINITY },
+};
+
+START_TEST(targets_are_so_far_apart)
+{
+	Arena *a = arena_new();
+	Err err = { 0 };
+	Target t = { .kind = TARGET_CPU, .arch = ARCH_X86_64, .model = "znver5", .threads = 1 };
+	t.features = FEATURE_BIT(FEATURE_SSE3) | FEATURE_BIT(FEATURE_AVX);
+	const Json *line = json_parse(a, "t", lines_of_targets[_i].line, strlen(lines_of_targets[_i].line), &err);
+	ck_assert_msg(line != NULL, "%s", err.text);
+	double apart = db_target_distance(&t, line);
+	ck_assert_msg(apart == lines_of_targets[_i].apart || fabs(apart - lines_of_targets[_i].apart) < 1e-9, "%g", apart);
+	t.threads = 3; /* 2 and 3 threads are not the same core */
+	ck_assert(!(db_target_distance(&t, line) < DB_SAME_CORE) || strstr(lines_of_targets[_i].line, ":3,") != NULL);
+	arena_free(a);
 }
 END_TEST
 
@@ -353,6 +395,7 @@ int main(void)
 	tcase_add_test(tc, families_and_distances);
 	tcase_add_test(tc, the_nearest_come_first);
 	tcase_add_test(tc, the_nearest_target_comes_first);
+	tcase_add_loop_test(tc, targets_are_so_far_apart, 0, LEN(lines_of_targets));
 	tcase_add_loop_test(tc, the_quick_reader_takes_no_more_than_the_other, 0, 5);
 	return run_suite("rank", tc);
 }

@@ -55,7 +55,7 @@ static bool ask_task(const DbTask *t, void *arg)
 	DbKey key = { .workload = t->workload, .target = t->target, .epoch = t->epoch, .floor_ns = 10 };
 	DbChoice best[4];
 	DbNear near[4];
-	Err err[7] = { { 0 } };
+	Err err[8] = { { 0 } };
 	Target target = { .vector_bits = 256, .threads = 1 };
 	int n, epoch[4];
 	int64_t below, all;
@@ -70,6 +70,7 @@ static bool ask_task(const DbTask *t, void *arg)
 	if (r != NULL && json_str(r->json, "dag", &dag, NULL)) {
 		Task task = { .id = t->workload, .text = dag };
 		must(db_nearest(set, &task, &target, near, 4, &n, x->arena, &err[4]) || err[4].code != ERR_NONE);
+		must(db_elsewhere(set, &task, &target, near, 4, &n, x->arena, &err[7]) || err[7].code != ERR_NONE);
 	}
 	return --x->left > 0;
 }
