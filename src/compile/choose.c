@@ -221,12 +221,16 @@ static KernelSet *given(Choice *c)
 
 /* ---- other targets ---- */
 
-/* The best schedule of the Task on another target, of any epoch; NULL: it has none. */
-static const char *best_of(Choice *c, Hash target, Hash *record)
+/*
+ * The best schedule of the Task on another target, of any epoch; NULL: it has none. Times below what any core can
+ * reach do not count; on the same core, nor do those below what this one can reach.
+ */
+static const char *best_of(Choice *c, Hash target, bool same_core, Hash *record)
 {
+	int64_t floor = same_core ? c->key.floor_ns : ROOF_LEAST_NS;
 	DbChoice best;
 	int epoch[CHOOSE_STALE_EPOCHS + 1] = { CODEGEN_EPOCH }, n, found = 0;
-	DbKey key = { .workload = c->task->id, .target = target, .floor_ns = c->key.floor_ns > 0 ? ROOF_LEAST_NS : 0 };
+	DbKey key = { .workload = c->task->id, .target = target, .floor_ns = floor };
 	if (!db_epochs(c->set, c->task->id, target, CODEGEN_EPOCH, epoch + 1, CHOOSE_STALE_EPOCHS, &n, c->err))
 		return NULL;
 	for (int i = 0; i <= n && found == 0; i++) {
@@ -257,7 +261,7 @@ static KernelSet *near(Choice *c, KernelSet *otherwise)
 		Hash record;
 		char hex[HASH_HEX];
 		bool same_core = on[i].apart < DB_SAME_CORE;
-		const char *trace = best_of(c, on[i].target, &record);
+		const char *trace = best_of(c, on[i].target, same_core, &record);
 		if (c->err->code != ERR_NONE)
 			return NULL;
 		bool is_default = trace != NULL && strcmp(trace, c->plan->trace) == 0;

@@ -6,6 +6,7 @@
 #include "code_suite.h"
 
 #include "cost_model/cost_model.h"
+#include "cost_model/roof.h"
 #include "ir/text/ir_text.h"
 #include "op/steps.h"
 #include "schedule/fit.h"
@@ -105,6 +106,18 @@ static void told(const void *state, const CostCandidate *x, int n, double *ns)
 	}
 }
 
+/* A lab in which `told` estimates. */
+static Lab *open_told(double share)
+{
+	static const CostModel row = { .name = "told", .estimate = told };
+	static const Cost cost = { .row = &row };
+	Lab *lab = open_lab();
+	lab->task = dense(lab, 96, 24);
+	lab->o.cost = &cost;
+	told_share = share;
+	return lab;
+}
+
 static const char by_five[] = "split k 5 as fifths rest\n";
 
 static const struct {
@@ -116,12 +129,7 @@ static const struct {
 /* Of another core, the estimate must be clearly better than the default's. */
 START_TEST(another_core_is_taken_if_its_estimate_is_better)
 {
-	static const CostModel row = { .name = "told", .estimate = told };
-	const Cost cost = { .row = &row };
-	Lab *lab = open_lab();
-	lab->task = dense(lab, 96, 24);
-	lab->o.cost = &cost;
-	told_share = elsewhere[_i].share;
+	Lab *lab = open_told(elsewhere[_i].share);
 	Target other = lab->target;
 	snprintf(other.model, sizeof other.model, "another");
 	Hash id = put_for(lab, lab->task, &other, 0, by_five, 400, CODEGEN_EPOCH + elsewhere[_i].epoch);
@@ -154,12 +162,7 @@ static Target alike(const Lab *lab, int fewer)
 /* What was measured on the same core with a feature less is taken as it is, tails and a long estimate included. */
 START_TEST(the_same_core_is_believed)
 {
-	static const CostModel row = { .name = "told", .estimate = told };
-	const Cost cost = { .row = &row };
-	Lab *lab = open_lab();
-	lab->task = dense(lab, 96, 24);
-	lab->o.cost = &cost;
-	told_share = 2;
+	Lab *lab = open_told(2);
 	Target t = alike(lab, 1);
 	put_for(lab, lab->task, &t, 0, by_five, 400, CODEGEN_EPOCH);
 	TaskPlan plan = choose(lab);
@@ -171,15 +174,25 @@ START_TEST(the_same_core_is_believed)
 }
 END_TEST
 
+/* Nor is a time believed there that this core cannot reach. */
+START_TEST(the_same_core_is_no_faster_than_its_roof)
+{
+	Lab *lab = open_told(2);
+	Target t = alike(lab, 1);
+	int64_t floor = roof_floor_ns(lab->task, &lab->target);
+	ck_assert_int_gt(floor, ROOF_LEAST_NS);
+	put_for(lab, lab->task, &t, 0, by_five, floor - 1, CODEGEN_EPOCH);
+	ck_assert_int_eq(choose(lab).hit, HIT_DEFAULT);
+	put_for(lab, lab->task, &t, 0, by_five, floor, CODEGEN_EPOCH);
+	ck_assert_int_eq(choose(lab).hit, HIT_NEAR);
+	close_lab(lab);
+}
+END_TEST
+
 /* What does not replay is passed over; where the default is the best on the same core, no other core is asked. */
 START_TEST(the_nearest_core_that_replays_decides)
 {
-	static const CostModel row = { .name = "told", .estimate = told };
-	const Cost cost = { .row = &row };
-	Lab *lab = open_lab();
-	lab->task = dense(lab, 96, 24);
-	lab->o.cost = &cost;
-	told_share = 0.5;
+	Lab *lab = open_told(0.5);
 	const char *first = choose(lab).trace;
 	Target broken = alike(lab, 1), other = lab->target, same = alike(lab, 2);
 	snprintf(other.model, sizeof other.model, "another");
@@ -195,12 +208,7 @@ END_TEST
 /* Nor is it where its estimate is better: of schedules that were made for another shape, estimates are often wrong. */
 START_TEST(another_workload_is_not_near)
 {
-	static const CostModel row = { .name = "told", .estimate = told };
-	const Cost cost = { .row = &row };
-	Lab *lab = open_lab();
-	lab->task = dense(lab, 96, 24);
-	lab->o.cost = &cost;
-	told_share = 0.1;
+	Lab *lab = open_told(0.1);
 	put_for(lab, dense(lab, 96, 48), &lab->target, 0, by_five, 400, CODEGEN_EPOCH);
 	ck_assert_int_eq(choose(lab).hit, HIT_DEFAULT);
 	close_lab(lab);
@@ -213,6 +221,7 @@ int main(void)
 	tcase_add_loop_test(tc, factors_are_fitted, 0, LEN(fits));
 	tcase_add_loop_test(tc, another_core_is_taken_if_its_estimate_is_better, 0, LEN(elsewhere));
 	tcase_add_test(tc, the_same_core_is_believed);
+	tcase_add_test(tc, the_same_core_is_no_faster_than_its_roof);
 	tcase_add_test(tc, the_nearest_core_that_replays_decides);
 	tcase_add_test(tc, another_workload_is_not_near);
 	return run_code_suite("near", tc);
