@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""knobs.py [OPTIONS] [MODEL ...]: which options of a template's knobs beat its defaults, over many Tasks?
+"""defaults.py [OPTIONS] [MODEL ...]: which options of a template's knobs beat its defaults, over many Tasks?
 
-    bench/knobs.py --template=conv --tasks=20 resnet18 densenet121 inception_v3
+    bench/defaults.py --template=conv --tasks=20 resnet18 densenet121 inception_v3
 
 Takes the Tasks of the MODELs (default: eight networks of the zoo) that one template schedules, the first --tasks of
 them by their ids, and times the default of each against itself with one knob changed (tests/schedule/bench_trace of
-the build: one thread, constants from memory). Of a knob with many options, such as a tile, --options are taken, evenly.
+the build: one thread, constants from memory). Of a knob with many options, such as a tile, --most are taken, evenly.
 
 A row of a Markdown table for each option that a knob had instead of its default in --least Tasks or more, the best
 first: how many Tasks, the geometric mean of the times over the default's, the best, the worst. What lies below 1 in the
@@ -30,8 +30,7 @@ def dags_of(dlc, model, target):
     """{a Task's id: its text}"""
     said = dlc.call("dlc-show", model, "--stage=tasks", "--target=" + target)
     parts = re.split(r"(?m)^task (\w+) .*\n", said)
-    return {key: text[:text.index("\nout ") + 1] + re.search(r"(?m)^out .*$", text)[0] + "\n"
-            for key, text in zip(parts[1::2], parts[2::2])}
+    return {key: text.split("\n\n")[0].rstrip("\n") + "\n" for key, text in zip(parts[1::2], parts[2::2])}
 
 
 def changes(space, most):
@@ -65,7 +64,7 @@ def compare(o, key, text, space, top, ratios):
     dag = f"{top}/{key}.dag"
     with open(dag, "w") as f:
         f.write(text)
-    ways = changes(space, o.options)
+    ways = changes(space, o.most)
     us = times(o, dag, ["default", *(f"{k}={v}" for k, v in ways), "default"])
     if us[0] is None or us[-1] is None:
         return
@@ -82,11 +81,11 @@ def main():
     a.add_argument("--target", default="host", help="host, or a name of configs/targets")
     a.add_argument("--template", default="conv", metavar="NAME", help="whose Tasks (default conv)")
     a.add_argument("--tasks", type=int, default=20, metavar="N", help="to time (default 20)")
-    a.add_argument("--options", type=int, default=4, metavar="N", help="of a knob, at most (default 4)")
+    a.add_argument("--most", type=int, default=4, metavar="N", help="of a knob, at most (default 4)")
     a.add_argument("--least", type=int, default=3, metavar="N", help="Tasks that had an option (default 3)")
     a.add_argument("--mb", type=int, default=64, metavar="N", help="of copies of constants (default 64)")
     o = a.parse_intermixed_args()
-    dlc = rival.Dlc(o.build, {"DLC_TUNING_LOGS": "none"})
+    dlc = rival.Dlc(o.build, {"DLC_TUNING_DB": "none", "DLC_TUNING_LOGS": "none"})
     tasks, ratios = {}, {}
     for model in o.model:
         try:
@@ -97,10 +96,10 @@ def main():
         for space in map(json.loads, said.splitlines()):
             if space.get("template") == o.template and space["key"] in dags:
                 tasks[space["key"]] = (dags[space["key"]], space)
-    with tempfile.TemporaryDirectory(prefix="dlc-knobs.") as top:
+    with tempfile.TemporaryDirectory(prefix="dlc-defaults.") as top:
         for key in sorted(tasks)[:o.tasks]:
             compare(o, key, *tasks[key], top, ratios)
-    rows = [(math.exp(statistics.mean(map(math.log, v))), name, v) for name, v in ratios.items() if len(v) >= o.least]
+    rows = [(statistics.geometric_mean(v), name, v) for name, v in ratios.items() if len(v) >= o.least]
     print("| default -> option | Tasks | time over the default's | best | worst |\n|---|---|---|---|---|")
     for mean, name, v in sorted(rows):
         print(f"| {name} | {len(v)} | {mean:.3f} | {min(v):.2f} | {max(v):.2f} |")

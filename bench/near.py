@@ -70,10 +70,6 @@ def compare(model, o):
             f" {ratio:.3f} ({min(ms[0]) / min(ms[1]):.3f}) |"), ratio, times
 
 
-def mean(values):
-    return math.exp(statistics.mean(math.log(v) for v in values))
-
-
 def main():
     a = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     a.add_argument("model", nargs="*", metavar="MODEL", default=ZOO)
@@ -95,14 +91,15 @@ def main():
         print(row, flush=True)
         ratios.append(ratio)
         times += of
-    print(f"| geometric mean | | | {mean(ratios):.3f} |\n\n"
+    print(f"| geometric mean | | | {statistics.geometric_mean(ratios):.3f} |\n\n"
           "| source | promised | steps | with / without | worst | best |\n|---|---|---|---|---|---|")
     for source in sorted({t[0] for t in times}):
         for low, high in PROMISED if source == "near" else [(0, math.inf)]:
             part = [t[2] for t in times if t[0] == source and low <= t[1] < high]
             if part:
                 promised = f"{low} to {high}" if source == "near" else ""
-                print(f"| {source} | {promised} | {len(part)} | {mean(part):.3f} | {max(part):.2f} | {min(part):.2f} |")
+                mean = statistics.geometric_mean(part)
+                print(f"| {source} | {promised} | {len(part)} | {mean:.3f} | {max(part):.2f} | {min(part):.2f} |")
 
 
 if __name__ == "__main__":
