@@ -40,10 +40,10 @@ static int64_t fit_factor(Arena *a, const Trace *t, size_t at, int64_t extent)
 	return d > factor / 2 ? d : factor;
 }
 
-static Trace *fit_steps(Arena *scratch, const Task *task, const Target *target, const Trace *from)
+static Trace *fit_steps(Arena *a, const Task *task, const Target *target, const Trace *from)
 {
-	KernelSet *ks = op_naive(ir_new(scratch), task->dag, "k", NAIVE_AS_TYPED, NULL);
-	Trace *fitted = arena_new_of(scratch, Trace);
+	KernelSet *ks = op_naive(ir_new(a), task->dag, "k", NAIVE_AS_TYPED, NULL);
+	Trace *fitted = arena_new_of(a, Trace);
 	fitted->name = from->name;
 	LimitCost cost = { 0 };
 	for (size_t i = 0; ks != NULL && i < from->step.n; i++) {
@@ -53,10 +53,10 @@ static Trace *fit_steps(Arena *scratch, const Task *task, const Target *target, 
 		int64_t extent;
 		if (prim_row(st.prim)->kind == PRIM_TILE && nest_find(ks, st.arg[0].word, &at) == FOUND_ONE &&
 			nest_extent(at.loop, &extent) && extent > 0)
-			st.arg[1].num = fit_factor(scratch, from, i, extent);
-		vec_push(scratch, &one.step, st);
+			st.arg[1].num = fit_factor(a, from, i, extent);
+		vec_push(a, &one.step, st);
 		if (trace_apply_more(ks, &one, task->dag, target, &cost, NULL))
-			vec_push(scratch, &fitted->step, st);
+			vec_push(a, &fitted->step, st);
 		else if (prim_row(st.prim)->kind != PRIM_RUN)
 			return NULL;
 	}
