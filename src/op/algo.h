@@ -28,9 +28,9 @@ typedef struct Algo {
 	/* Appends what computes the call (nv->c) to nv's Fn, as the naive builders do. */
 	void (*build)(struct Naive *nv, const int64_t *param);
 	/* Bound of max|a - b| / max|b| against the exact result, with inputs of about one size. */
-	double (*error)(const int64_t *param);
+	double (*error)(const Dag *d, const OpCall *c, const int64_t *param);
 	/* Multiplications of the naive form for each one of the algorithm's. */
-	double (*saves)(const int64_t *param);
+	double (*saves)(const Dag *d, const OpCall *c, const int64_t *param);
 } Algo;
 extern const Algo *const algos[]; /* ends with NULL */
 const Algo *algo_find(const char *name); /* NULL: there is none */

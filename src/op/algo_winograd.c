@@ -1,13 +1,14 @@
 /*
- * Winograd's minimal filtering: a 3x3 convolution of stride 1 as (m+2)^2 products over channels, one
- * for each place in a tile of m x m outputs, instead of nine for each output.
+ * Winograd's minimal filtering: a convolution of stride 1 as products over channels, one for each point of a tile.
+ * Along an axis a window of r elements gives m outputs by m + r - 1 products instead of m r. With a 3x3 window:
  *
  *     U = G g G^T   (prepared: g are the weights)     V = B^T d B   (d: a tile of the padded input)
  *     M[i,j] = sum over c of U[i,j,c] * V[i,j,c]      Y = A^T M A + bias
  *
- * Lavin and Gray, "Fast Algorithms for Convolutional Neural Networks", 2015. The points are 0, 1, -1
- * and infinity, for m = 4 also 2 and -2, for m = 6 also 1/2 and -1/2. B and A hold dyadic numbers
- * only; what G divides by is written as a division, so that calculation modulo a prime is exact.
+ * Lavin and Gray, "Fast Algorithms for Convolutional Neural Networks", 2015. A window of 1xr has tiles of 1xm, and no
+ * transformation from above and below. The points are the first of 0, 1, -1, 2, -2, 1/2, -1/2, 3/2 and -3/2, with
+ * infinity as the last one. B and A hold dyadic numbers only; what G divides by is written as a division, so that
+ * calculation modulo a prime is exact.
  *
  * The blocks are wino.u, wino.v, wino.m, wino.y, their loops u.o, v.th, m.c and so on. A transformation is written
  * out in its block as lets, columns first. V and M have the channels last: row-major they are the operands of a
@@ -18,52 +19,80 @@
 
 #include <math.h>
 
-enum { TILE = 8, TAPS = 3 };
+enum { POINTS = 10, TILE = 64 /* values of a tile at most */ };
 
 typedef struct Matrix {
 	int rows, cols;
-	double at[TILE][TILE];
+	double at[POINTS][POINTS];
 } Matrix;
 
-typedef struct Scheme {
-	int m;
-	double error; /* measured by tests/op/test_algo.c, with a margin */
+/* m outputs of a window of r elements, along one axis. */
+typedef struct Filter {
+	int m, r, n;    /* n = m + r - 1 points */
 	Matrix b, g, a; /* B^T; G with row k multiplied by below[k]; A^T */
-	double below[TILE];
-} Scheme;
+	double below[POINTS];
+} Filter;
 
-static const Scheme schemes[] = {
-	{ 2, 1e-5,
-		{ 4, 4, { { 1, 0, -1, 0 }, { 0, 1, 1, 0 }, { 0, -1, 1, 0 }, { 0, 1, 0, -1 } } },
-		{ 4, 3, { { 1, 0, 0 }, { 1, 1, 1 }, { 1, -1, 1 }, { 0, 0, 1 } } },
-		{ 2, 4, { { 1, 1, 1, 0 }, { 0, 1, -1, -1 } } },
-		{ 1, 2, 2, 1 } },
-	{ 4, 5e-5,
-		{ 6, 6, { { 4, 0, -5, 0, 1, 0 }, { 0, -4, -4, 1, 1, 0 }, { 0, 4, -4, -1, 1, 0 },
-			{ 0, -2, -1, 2, 1, 0 }, { 0, 2, -1, -2, 1, 0 }, { 0, 4, 0, -5, 0, 1 } } },
-		{ 6, 3, { { 1, 0, 0 }, { -1, -1, -1 }, { -1, 1, -1 }, { 1, 2, 4 }, { 1, -2, 4 }, { 0, 0, 1 } } },
-		{ 4, 6, { { 1, 1, 1, 1, 1, 0 }, { 0, 1, -1, 2, -2, 0 }, { 0, 1, 1, 4, 4, 0 },
-			{ 0, 1, -1, 8, -8, 1 } } },
-		{ 4, 6, 6, 24, 24, 1 } },
-	{ 6, 1e-4,
-		{ 8, 8, { { 1, 0, -5.25, 0, 5.25, 0, -1, 0 }, { 0, 1, 1, -4.25, -4.25, 1, 1, 0 },
-			{ 0, -1, 1, 4.25, -4.25, -1, 1, 0 }, { 0, 0.5, 0.25, -2.5, -1.25, 2, 1, 0 },
-			{ 0, -0.5, 0.25, 2.5, -1.25, -2, 1, 0 }, { 0, 2, 4, -2.5, -5, 0.5, 1, 0 },
-			{ 0, -2, 4, 2.5, -5, -0.5, 1, 0 }, { 0, -1, 0, 5.25, 0, -5.25, 0, 1 } } },
-		{ 8, 3, { { 1, 0, 0 }, { -2, -2, -2 }, { -2, 2, -2 }, { 1, 2, 4 }, { 1, -2, 4 }, { 32, 16, 8 },
-			{ 32, -16, 8 }, { 0, 0, 1 } } },
-		{ 6, 8, { { 1, 1, 1, 1, 1, 1, 1, 0 }, { 0, 1, -1, 2, -2, 0.5, -0.5, 0 },
-			{ 0, 1, 1, 4, 4, 0.25, 0.25, 0 }, { 0, 1, -1, 8, -8, 0.125, -0.125, 0 },
-			{ 0, 1, 1, 16, 16, 0.0625, 0.0625, 0 }, { 0, 1, -1, 32, -32, 0.03125, -0.03125, 1 } } },
-		{ 1, 9, 9, 90, 90, 45, 45, 1 } },
-};
+/* Of as many points along an axis; error: measured by tests/op/test_algo.c, with a margin. */
+static const struct {
+	int points;
+	double error;
+	double infinity; /* the sign of its row of B^T, which is free: that of four points is Lavin and Gray's */
+} sizes[] = { { 4, 1e-5, -1 }, { 6, 5e-5, 1 }, { 8, 1e-4, 1 }, { 10, 1e-4, 1 } };
 
-static const Scheme *scheme_of(int64_t m)
+/* The row of sizes; -1: of so many points nothing is known. */
+static int size_of(int64_t points)
 {
-	for (size_t k = 0; k < sizeof schemes / sizeof *schemes; k++)
-		if (schemes[k].m == m)
-			return &schemes[k];
-	return NULL;
+	for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++)
+		if (sizes[k].points == points)
+			return (int)k;
+	return -1;
+}
+
+static const double point[POINTS - 1] = { 0, 1, -1, 2, -2, 0.5, -0.5, 1.5, -1.5 };
+
+/* c becomes the coefficients of the product of x - p over the n points p but the k-th, the constant one first. */
+static void product_of_roots(int n, int k, double *c)
+{
+	for (int j = 0; j < POINTS; j++)
+		c[j] = j == 0;
+	for (int p = 0; p < n; p++)
+		for (int j = POINTS - 1; p != k && j >= 0; j--)
+			c[j] = (j > 0 ? c[j - 1] : 0) - point[p] * c[j];
+}
+
+/* The Filter of m outputs of a window of r elements, by Toom and Cook; false: of so many points nothing is known. */
+static bool filter_of(int64_t m, int64_t r, Filter *f)
+{
+	int n = (int)(m + r - 1), last = n - 1, size = size_of(n);
+	*f = (Filter){ .m = (int)m, .r = (int)r, .n = n, .b = { n, n, { { 0 } } }, .g = { n, (int)r, { { 0 } } },
+		.a = { (int)m, n, { { 0 } } } };
+	if (n == 1) { /* no window here */
+		f->b.at[0][0] = f->g.at[0][0] = f->a.at[0][0] = f->below[0] = 1;
+		return true;
+	}
+	if (size < 0)
+		return false;
+	for (int k = 0; k < n; k++) {
+		double *row = f->b.at[k], p = k < last ? point[k] : 0, value = 0, power = 1, scale = 1;
+		product_of_roots(last, k, row);
+		double sign = k == last ? sizes[size].infinity : k == 0 && row[0] < 0 ? -1 : 1;
+		for (int j = last; j >= 0; j--) {
+			row[j] *= sign;
+			value = value * p + row[j];
+		}
+		for (f->below[k] = k < last ? fabs(value) : 1; f->below[k] != floor(f->below[k]); f->below[k] *= 2)
+			scale *= 2;
+		for (int j = 0; k < last && j < n; j++, power *= p) {
+			if (j < r)
+				f->g.at[k][j] = (value < 0 ? -scale : scale) * power;
+			if (j < m)
+				f->a.at[j][k] = power;
+		}
+	}
+	f->g.at[last][r - 1] = 1;
+	f->a.at[m - 1][last] = sizes[size].infinity;
+	return true;
 }
 
 /* ---- small matrices of expressions ---- */
@@ -144,8 +173,8 @@ static bool rows_pair(const Matrix *m, int i)
 static void transform(Code *w, const Matrix *m, const Expr *const *x, int sx, const Expr **y, int sy)
 {
 	Ir *ir = w->nv->ir;
-	const Expr *in[TILE];
-	double c[TILE][TILE];
+	const Expr *in[POINTS];
+	double c[POINTS][POINTS];
 	for (int j = 0; j < m->cols; j++) {
 		in[j] = x[j * sx];
 		for (int i = 0; i < m->rows; i++)
@@ -169,7 +198,7 @@ static void transform(Code *w, const Matrix *m, const Expr *const *x, int sx, co
 			y[i * sy] = dot(w, c[i], in, m->cols);
 			continue;
 		}
-		double even[TILE] = { 0 }, odd[TILE] = { 0 };
+		double even[POINTS] = { 0 }, odd[POINTS] = { 0 };
 		for (int j = 0; j < m->cols; j++)
 			*(m->at[i][j] == m->at[i + 1][j] ? &even[j] : &odd[j]) = m->at[i][j];
 		const Expr *e = name_it(w, "s", dot(w, even, in, m->cols)), *o = name_it(w, "s", dot(w, odd, in, m->cols));
@@ -179,35 +208,41 @@ static void transform(Code *w, const Matrix *m, const Expr *const *x, int sx, co
 	}
 }
 
-/* out = m in m^T, rows divided by below[] (NULL: by nothing) both times. */
-static void transform_both(Code *w, const Matrix *m, const double *below, const Expr *const *in, const Expr **out)
+/* What stands left and right of a tile: both axes' matrices, and what their rows are divided by; NULL: by nothing. */
+typedef struct Sides {
+	const Matrix *m[2];
+	const double *below[2];
+} Sides;
+
+/* out = m[0] in m[1]^T, rows and columns divided by below. */
+static void transform_both(Code *w, const Sides *by, const Expr *const *in, const Expr **out)
 {
 	Ir *ir = w->nv->ir;
-	const Expr *half[TILE * TILE];
-	for (int j = 0; j < m->cols; j++) {
-		transform(w, m, in + j, m->cols, half + j, m->cols);
-		for (int i = 0; i < m->rows; i++) {
-			const Expr **h = &half[i * m->cols + j];
-			if (below != NULL && below[i] != 1)
-				*h = ir_div(ir, *h, ir_const(ir, w->type, below[i]));
+	const Matrix *l = by->m[0], *r = by->m[1];
+	const Expr *half[TILE];
+	for (int j = 0; j < r->cols; j++) {
+		transform(w, l, in + j, r->cols, half + j, r->cols);
+		for (int i = 0; i < l->rows; i++) {
+			const Expr **h = &half[i * r->cols + j];
+			if (by->below[0] != NULL && by->below[0][i] != 1)
+				*h = ir_div(ir, *h, ir_const(ir, w->type, by->below[0][i]));
 			*h = name_it(w, "t", *h);
 		}
 	}
-	for (int i = 0; i < m->rows; i++)
-		transform(w, m, half + i * m->cols, 1, out + i * m->rows, 1);
-	for (int k = 0; below != NULL && k < m->rows * m->rows; k++)
-		if (below[k % m->rows] != 1)
-			out[k] = ir_div(ir, out[k], ir_const(ir, w->type, below[k % m->rows]));
+	for (int i = 0; i < l->rows; i++)
+		transform(w, r, half + i * r->cols, 1, out + i * r->rows, 1);
+	for (int k = 0; by->below[1] != NULL && k < l->rows * r->rows; k++)
+		if (by->below[1][k % r->rows] != 1)
+			out[k] = ir_div(ir, out[k], ir_const(ir, w->type, by->below[1][k % r->rows]));
 }
 
 /* ---- the nests ---- */
 
 typedef struct Wino {
 	Naive *nv;
-	const Scheme *s;
-	int t; /* m + 2 */
+	Filter f[2];
 	Window win;
-	int64_t n, c, o, th, tw; /* tiles */
+	int64_t n, c, o, tiles[2];
 	Buf *u, *v, *m;
 } Wino;
 
@@ -224,10 +259,11 @@ static const Expr *at(Wino *w, int64_t k)
 /* prepare fn: u[o,c,:,:] = G g[o,c,:,:] G^T, in f64, rounded once. */
 static void prepare_weights(Wino *w, int64_t block)
 {
+	const Filter *f = w->f;
 	Naive *nv = w->nv;
 	Ir *ir = nv->ir;
 	Buf *g = naive_buf(nv, nv->c->in[1]);
-	Shape s = shape_of(4, (int64_t[]){ w->o, w->c, w->t, w->t });
+	Shape s = shape_of(4, (int64_t[]){ w->o, w->c, f[0].n, f[1].n });
 	w->u = naive_work(nv, "u", F32, s);
 	w->u->role = BUF_CONST;
 	w->u->map = naive_map(ir, arena_printf(ir_arena(ir), "HWOI%lldo", (long long)block), s);
@@ -242,20 +278,20 @@ static void prepare_weights(Wino *w, int64_t block)
 	ir_fn_add_buf(ir, nv->fn, g);
 	ir_fn_add_buf(ir, nv->fn, out);
 	Nest nest = { .nv = nv };
-	const Expr *in[TAPS * TAPS], *u[TILE * TILE], *idx[4];
+	const Expr *in[TILE], *u[TILE], *idx[4];
 	idx[0] = nest_axis(&nest, "u.o", ITER_SPATIAL, w->o);
 	idx[1] = nest_axis(&nest, "u.c", ITER_SPATIAL, w->c);
 	Code body = code(w, F64);
 	body.end = &body.first;
-	for (int k = 0; k < TAPS * TAPS; k++) {
-		idx[2] = at(w, k / TAPS);
-		idx[3] = at(w, k % TAPS);
+	for (int k = 0; k < f[0].r * f[1].r; k++) {
+		idx[2] = at(w, k / f[1].r);
+		idx[3] = at(w, k % f[1].r);
 		in[k] = name_it(&body, "g", ir_cast(ir, F64, ir_load(ir, g, idx, 4)));
 	}
-	transform_both(&body, &w->s->g, w->s->below, in, u);
-	for (int k = 0; k < w->t * w->t; k++) {
-		idx[2] = at(w, k / w->t);
-		idx[3] = at(w, k % w->t);
+	transform_both(&body, &(Sides){ { &f[0].g, &f[1].g }, { f[0].below, f[1].below } }, in, u);
+	for (int k = 0; k < f[0].n * f[1].n; k++) {
+		idx[2] = at(w, k / f[1].n);
+		idx[3] = at(w, k % f[1].n);
 		put(&body, ir_store(ir, out, idx, 4, ir_cast(ir, F32, u[k])));
 	}
 	nest_close(&nest, "u", NULL, body.first);
@@ -270,30 +306,32 @@ static void transform_input(Wino *w)
 {
 	Naive *nv = w->nv;
 	Ir *ir = nv->ir;
-	int64_t m = w->s->m, last_h = (w->th - 1) * m, last_w = (w->tw - 1) * m;
+	const Filter *f = w->f;
+	int64_t last_h = (w->tiles[0] - 1) * f[0].m, last_w = (w->tiles[1] - 1) * f[1].m;
 	Nest nest = { .nv = nv };
 	const Expr *n = nest_axis(&nest, "v.n", ITER_SPATIAL, w->n);
-	const Expr *th = nest_axis(&nest, "v.th", ITER_SPATIAL, w->th);
-	const Expr *tw = nest_axis(&nest, "v.tw", ITER_SPATIAL, w->tw);
+	const Expr *th = nest_axis(&nest, "v.th", ITER_SPATIAL, w->tiles[0]);
+	const Expr *tw = nest_axis(&nest, "v.tw", ITER_SPATIAL, w->tiles[1]);
 	const Expr *c = nest_axis(&nest, "v.c", ITER_SPATIAL, w->c);
-	const Expr *d[TILE * TILE], *v[TILE * TILE];
+	const Expr *d[TILE], *v[TILE];
 	Code body = code(w, F32);
 	body.end = &body.first;
-	for (int j = 0; j < w->t; j++)
-		for (int i = 0; i < w->t; i++) {
+	for (int j = 0; j < f[1].n; j++)
+		for (int i = 0; i < f[0].n; i++) {
 			int64_t up = i - w->win.lo[0], left = j - w->win.lo[1];
-			const Expr *h = ir_add(ir, ir_mul(ir, th, at(w, m)), at(w, up));
-			const Expr *x = ir_add(ir, ir_mul(ir, tw, at(w, m)), at(w, left));
+			const Expr *h = ir_add(ir, ir_mul(ir, th, at(w, f[0].m)), at(w, up));
+			const Expr *x = ir_add(ir, ir_mul(ir, tw, at(w, f[1].m)), at(w, left));
 			const Expr *inside = naive_inside(nv, h, up, last_h + up, w->win.in[0], NULL);
 			inside = naive_inside(nv, x, left, last_w + left, w->win.in[1], inside);
 			const Expr *e = naive_load(nv, 0, (const Expr *[]){ n, c, h, x }, F32);
 			if (inside != NULL)
 				e = ir_select(ir, inside, e, ir_const(ir, F32, 0));
-			d[i * w->t + j] = name_it(&body, "d", e);
+			d[i * f[1].n + j] = name_it(&body, "d", e);
 		}
-	transform_both(&body, &w->s->b, NULL, d, v);
-	for (int k = 0; k < w->t * w->t; k++)
-		put(&body, ir_store(ir, w->v, (const Expr *[]){ at(w, k / w->t), at(w, k % w->t), n, th, tw, c }, 6, v[k]));
+	transform_both(&body, &(Sides){ { &f[0].b, &f[1].b }, { NULL, NULL } }, d, v);
+	for (int k = 0; k < f[0].n * f[1].n; k++)
+		put(&body,
+			ir_store(ir, w->v, (const Expr *[]){ at(w, k / f[1].n), at(w, k % f[1].n), n, th, tw, c }, 6, v[k]));
 	nest_close(&nest, "v", NULL, body.first);
 }
 
@@ -303,10 +341,11 @@ static void multiply(Wino *w)
 	Naive *nv = w->nv;
 	Ir *ir = nv->ir;
 	Nest nest = { .nv = nv };
-	const Expr *i = nest_axis(&nest, "m.i", ITER_SPATIAL, w->t), *j = nest_axis(&nest, "m.j", ITER_SPATIAL, w->t);
+	const Expr *i = nest_axis(&nest, "m.i", ITER_SPATIAL, w->f[0].n);
+	const Expr *j = nest_axis(&nest, "m.j", ITER_SPATIAL, w->f[1].n);
 	const Expr *n = nest_axis(&nest, "m.n", ITER_SPATIAL, w->n);
-	const Expr *th = nest_axis(&nest, "m.th", ITER_SPATIAL, w->th);
-	const Expr *tw = nest_axis(&nest, "m.tw", ITER_SPATIAL, w->tw);
+	const Expr *th = nest_axis(&nest, "m.th", ITER_SPATIAL, w->tiles[0]);
+	const Expr *tw = nest_axis(&nest, "m.tw", ITER_SPATIAL, w->tiles[1]);
 	const Expr *o = nest_axis(&nest, "m.o", ITER_SPATIAL, w->o), *c = nest_axis(&nest, "m.c", ITER_REDUCE, w->c);
 	const Expr *to[] = { i, j, n, th, tw, o }, *from[] = { i, j, n, th, tw, c }, *by[] = { o, c, i, j };
 	const Expr *e = ir_mul(ir, ir_load(ir, w->v, from, 6), ir_load(ir, w->u, by, 4));
@@ -318,52 +357,61 @@ static void transform_output(Wino *w)
 {
 	Naive *nv = w->nv;
 	Ir *ir = nv->ir;
-	int64_t m = w->s->m;
+	const Filter *f = w->f;
 	Buf *out = naive_buf(nv, nv->c->out[0]);
 	Nest nest = { .nv = nv };
 	const Expr *n = nest_axis(&nest, "y.n", ITER_SPATIAL, w->n);
-	const Expr *th = nest_axis(&nest, "y.th", ITER_SPATIAL, w->th);
-	const Expr *tw = nest_axis(&nest, "y.tw", ITER_SPATIAL, w->tw);
+	const Expr *th = nest_axis(&nest, "y.th", ITER_SPATIAL, w->tiles[0]);
+	const Expr *tw = nest_axis(&nest, "y.tw", ITER_SPATIAL, w->tiles[1]);
 	const Expr *o = nest_axis(&nest, "y.o", ITER_SPATIAL, w->o);
-	const Expr *in[TILE * TILE], *y[TILE * TILE];
+	const Expr *in[TILE], *y[TILE];
 	Code body = code(w, F32);
 	body.end = &body.first;
-	for (int j = 0; j < w->t; j++)
-		for (int i = 0; i < w->t; i++)
-			in[i * w->t + j] = name_it(&body, "p",
+	for (int j = 0; j < f[1].n; j++)
+		for (int i = 0; i < f[0].n; i++)
+			in[i * f[1].n + j] = name_it(&body, "p",
 				ir_load(ir, w->m, (const Expr *[]){ at(w, i), at(w, j), n, th, tw, o }, 6));
-	transform_both(&body, &w->s->a, NULL, in, y);
-	for (int k = 0; k < m * m; k++) {
-		int64_t down = k / m, right = k % m;
-		const Expr *h = ir_add(ir, ir_mul(ir, th, at(w, m)), at(w, down));
-		const Expr *x = ir_add(ir, ir_mul(ir, tw, at(w, m)), at(w, right));
+	transform_both(&body, &(Sides){ { &f[0].a, &f[1].a }, { NULL, NULL } }, in, y);
+	for (int k = 0; k < f[0].m * f[1].m; k++) {
+		int64_t down = k / f[1].m, right = k % f[1].m;
+		const Expr *h = ir_add(ir, ir_mul(ir, th, at(w, f[0].m)), at(w, down));
+		const Expr *x = ir_add(ir, ir_mul(ir, tw, at(w, f[1].m)), at(w, right));
 		const Expr *value = y[k];
 		if (naive_in(nv, 2) != NULL)
 			value = ir_add(ir, value, naive_load(nv, 2, &o, F32));
 		Stmt *s = ir_store(ir, out, (const Expr *[]){ n, o, h, x }, 4, value);
-		s->store.mask = naive_inside(nv, h, 0, (w->th - 1) * m + down, w->win.out[0], NULL);
-		s->store.mask = naive_inside(nv, x, 0, (w->tw - 1) * m + right, w->win.out[1], s->store.mask);
+		s->store.mask = naive_inside(nv, h, 0, (w->tiles[0] - 1) * f[0].m + down, w->win.out[0], NULL);
+		s->store.mask = naive_inside(nv, x, 0, (w->tiles[1] - 1) * f[1].m + right, w->win.out[1], s->store.mask);
 		put(&body, s);
 	}
 	nest_close(&nest, "y", NULL, body.first);
 }
 
+/* Both axes' filters; false: nothing is known for such a tile and window. */
+static bool filters_of(int64_t m, const Window *win, Filter f[2])
+{
+	for (int k = 0; k < 2; k++)
+		if (win->kernel[k] > POINTS || !filter_of(win->kernel[k] > 1 ? m : 1, win->kernel[k], &f[k]))
+			return false;
+	return f[0].n * f[1].n <= TILE;
+}
+
 static void build(Naive *nv, const int64_t *param)
 {
-	Wino w = { .nv = nv, .s = scheme_of(param[0]) };
+	Wino w = { .nv = nv };
 	const char *block = nv->block;
 	op_window(nv->d, nv->c, &w.win, NULL);
+	filters_of(param[0], &w.win, w.f);
 	const Value *x = naive_in(nv, 0), *g = naive_in(nv, 1);
-	w.t = w.s->m + 2;
 	w.n = x->shape.dim[0];
 	w.c = g->shape.dim[1];
 	w.o = g->shape.dim[0];
-	w.th = (w.win.out[0] + w.s->m - 1) / w.s->m;
-	w.tw = (w.win.out[1] + w.s->m - 1) / w.s->m;
+	for (int k = 0; k < 2; k++)
+		w.tiles[k] = (w.win.out[k] + w.f[k].m - 1) / w.f[k].m;
 	nv->block = names_give(nv->blocks, "wino");
 	prepare_weights(&w, param[1]);
-	w.v = naive_work(nv, "v", F32, shape_of(6, (int64_t[]){ w.t, w.t, w.n, w.th, w.tw, w.c }));
-	w.m = naive_work(nv, "m", F32, shape_of(6, (int64_t[]){ w.t, w.t, w.n, w.th, w.tw, w.o }));
+	w.v = naive_work(nv, "v", F32, shape_of(6, (int64_t[]){ w.f[0].n, w.f[1].n, w.n, w.tiles[0], w.tiles[1], w.c }));
+	w.m = naive_work(nv, "m", F32, shape_of(6, (int64_t[]){ w.f[0].n, w.f[1].n, w.n, w.tiles[0], w.tiles[1], w.o }));
 	transform_input(&w);
 	multiply(&w);
 	transform_output(&w);
@@ -373,19 +421,19 @@ static void build(Naive *nv, const int64_t *param)
 static const char *refuses(const Dag *d, const OpCall *c, const int64_t *param)
 {
 	Window w;
+	Filter f[2];
 	Err err = { 0 };
-	if (scheme_of(param[0]) == NULL)
-		return "m is 2, 4 or 6";
 	if (c->op != OP_conv)
 		return "the call is no convolution";
 	if (!op_window(d, c, &w, &err) || w.n != 2)
 		return "the convolution has not two spatial dimensions";
-	for (int k = 0; k < w.n; k++) {
-		if (w.kernel[k] != TAPS)
-			return "the kernel is not 3x3";
+	for (int k = 0; k < w.n; k++)
 		if (w.stride[k] != 1 || w.dilation[k] != 1)
 			return "the convolution has a stride or a dilation";
-	}
+	if (w.kernel[0] * w.kernel[1] == 1)
+		return "the window has one element";
+	if (!filters_of(param[0], &w, f))
+		return "no tile of such m is known: m and the window's extent, less one, are 4, 6, 8 or 10, 64 in all at most";
 	const Value *g = op_in(d, c, 1);
 	if (op_int(c, "groups") != 1)
 		return "the convolution has groups";
@@ -398,23 +446,32 @@ static const char *refuses(const Dag *d, const OpCall *c, const int64_t *param)
 	return NULL;
 }
 
-static double error(const int64_t *param)
+/* Of the axis with more points. */
+static double error(const Dag *d, const OpCall *c, const int64_t *param)
 {
-	return scheme_of(param[0])->error;
+	Window w;
+	op_window(d, c, &w, NULL);
+	int64_t most = w.kernel[0] > w.kernel[1] ? w.kernel[0] : w.kernel[1];
+	return sizes[size_of(param[0] + most - 1)].error;
 }
 
-/* Of 9 m^2 products for m x m outputs. */
-static double saves(const int64_t *param)
+/* Of a tile's products for its outputs. */
+static double saves(const Dag *d, const OpCall *c, const int64_t *param)
 {
-	double m = (double)param[0];
-	return TAPS * TAPS * m * m / ((m + TAPS - 1) * (m + TAPS - 1));
+	Window w;
+	double times = 1;
+	op_window(d, c, &w, NULL);
+	for (int k = 0; k < 2; k++)
+		if (w.kernel[k] > 1)
+			times *= (double)(w.kernel[k] * param[0]) / (double)(param[0] + w.kernel[k] - 1);
+	return times;
 }
 
 const Algo algo_winograd = {
 	"conv2d.winograd",
 	"wino",
-	"3x3, stride 1, constant f32 weights: (m+2)^2 products for m x m outputs",
-	{ { "m", 2, 6, 0, "outputs of a tile in each direction: 2, 4 or 6" },
+	"stride 1, constant f32 weights: m + r - 1 products for m outputs of r elements along an axis",
+	{ { "m", 2, 6, 0, "outputs of a tile along each axis of the window that has several elements" },
 		{ "o", 2, 64, 16, "output channels that lie together in the transformed weights" } },
 	refuses,
 	build,

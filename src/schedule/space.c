@@ -434,7 +434,7 @@ void space_saves(const Space *s, double *least, double *most)
 			const KnobOption *o = &s->knob.at[i].option[k];
 			if (o->kind != KNOB_ALGO)
 				continue;
-			double saves = o->algo.algo->saves(&o->algo.param);
+			double saves = o->algo.saves;
 			*least = *least == 1 || saves < *least ? saves : *least;
 			*most = saves > *most ? saves : *most;
 		}

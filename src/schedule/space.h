@@ -34,6 +34,7 @@ typedef struct KnobOption {
 		struct {
 			const Algo *algo;
 			int64_t param; /* its first one */
+			double saves;  /* multiplications of the naive form for each one of the algorithm's */
 		} algo;
 	};
 } KnobOption;

@@ -17,7 +17,7 @@
 enum { TENSORS = 8 };
 
 typedef struct Case {
-	int n, c, h, w, o;
+	int n, c, h, w, o; /* h, w: with a window of 3x3; the result's extents are those of any other */
 	const char *pads;
 	bool bias, epilogue, blocked;
 } Case;
@@ -32,7 +32,13 @@ static const Case cases[] = {
 	{ 3, 2, 1, 9, 1, "[1,2,1,0]", false, false, false },
 	{ 1, 2, 56, 6, 2, "[2,2,2,2]", true, true, true },
 };
-static const int tiles[] = { 2, 4, 6 };
+/* Every number of points along every axis, squares, rows and columns. */
+typedef struct Tile {
+	int kh, kw, m;
+} Tile;
+static const Tile tiles[] = { { 3, 3, 2 }, { 3, 3, 4 }, { 3, 3, 6 }, { 2, 2, 3 }, { 4, 4, 5 }, { 5, 5, 2 }, { 5, 5, 4 },
+	{ 7, 7, 2 }, { 1, 3, 6 }, { 1, 5, 6 }, { 1, 7, 4 }, { 9, 1, 2 }, { 7, 1, 2 }, { 3, 1, 4 }, { 5, 3, 4 }, { 3, 9, 2 },
+	{ 4, 2, 3 } };
 
 /* Dense layers with odd and even extents, rows before and behind other batches. */
 static const struct {
@@ -49,18 +55,23 @@ static const struct {
 	{ "1,6", 17, 8, false, true },
 };
 
-static const char *workload(Arena *a, const Case *k)
+static int at_least_one(int n)
 {
-	int pad[4], oh, ow;
+	return n > 1 ? n : 1;
+}
+
+static const char *workload(Arena *a, const Case *k, const Tile *tile)
+{
+	int pad[4], oh, ow, h = at_least_one(k->h + tile->kh - 3), w = at_least_one(k->w + tile->kw - 3);
 	ck_assert_int_eq(sscanf(k->pads, "[%d,%d,%d,%d]", pad, pad + 1, pad + 2, pad + 3), 4);
-	oh = k->h + pad[0] + pad[2] - 2;
-	ow = k->w + pad[1] + pad[3] - 2;
+	oh = h + pad[0] + pad[2] - tile->kh + 1;
+	ow = w + pad[1] + pad[3] - tile->kw + 1;
 	const char *layout = k->blocked ? ":NCHW16c" : "";
 	Text t = { .arena = a };
-	text_add(&t, "dag t\nin x: f32[%d,%d,%d,%d]%s\n", k->n, k->c, k->h, k->w, layout);
+	text_add(&t, "dag t\nin x: f32[%d,%d,%d,%d]%s\n", k->n, k->c, h, w, layout);
 	if (k->epilogue)
 		text_add(&t, "in r: f32[%d,%d,%d,%d]%s\n", k->n, k->o, oh, ow, layout);
-	text_add(&t, "const w: f32[%d,%d,3,3]\n", k->o, k->c);
+	text_add(&t, "const w: f32[%d,%d,%d,%d]\n", k->o, k->c, tile->kh, tile->kw);
 	if (k->bias)
 		text_add(&t, "const b: f32[%d]\n", k->o);
 	text_add(&t, "y: f32[%d,%d,%d,%d]%s = conv(x, w%s) pads=%s\n", k->n, k->o, oh, ow, layout, k->bias ? ", b" : "",
@@ -184,16 +195,17 @@ START_TEST(equal_to_the_bit_modulo_a_prime)
 	Arena *a = arena_new();
 	Err err = { 0 };
 	int64_t n = 0, again = 0;
-	const char *text = workload(a, &cases[_i / LEN(tiles)]);
+	const Tile *tile = &tiles[_i % LEN(tiles)];
+	const char *text = workload(a, &cases[_i / LEN(tiles)], tile);
 	Dag *d = dag_of(a, text);
 	KernelSet *naive = op_naive(ir_new(a), d, "k", NAIVE_AS_TYPED, &err);
-	KernelSet *ks = winograd(a, d, tiles[_i % LEN(tiles)], _i % 2 != 0 ? 16 : 4);
+	KernelSet *ks = winograd(a, d, tile->m, _i % 2 != 0 ? 16 : 4);
 	const uint64_t *want = out_of(a, naive, naive, INTERP_MODP, (uint64_t)_i, &n);
 	const uint64_t *got = out_of(a, ks, naive, INTERP_MODP, (uint64_t)_i, &again);
 	ck_assert_int_eq(n, again);
 	for (int64_t k = 0; k < n; k++)
 		ck_assert_msg(
-			interp_modp_same(want[k], got[k]), "m=%d, element %lld of\n%s", tiles[_i % LEN(tiles)], (long long)k, text);
+			interp_modp_same(want[k], got[k]), "m=%d, element %lld of\n%s", tile->m, (long long)k, text);
 	arena_free(a);
 }
 END_TEST
@@ -226,7 +238,7 @@ START_TEST(the_error_of_seven_products_is_within_what_is_stated)
 	Dag *d = dag_of(a, text);
 	KernelSet *exact = op_naive(ir_new(a), d, "k", NAIVE_F64, &err), *ks = strassen(a, d, 16);
 	const float *want = out_of(a, exact, exact, INTERP_EXACT, 5, &n), *got = out_of(a, ks, exact, INTERP_EXACT, 5, &n);
-	double off = 0, most = 0, bound = algo_find("dense.strassen")->error((int64_t[]){ 1, 16 });
+	double off = 0, most = 0, bound = algo_find("dense.strassen")->error(d, &d->call.at[0], (int64_t[]){ 1, 16 });
 	for (int64_t k = 0; k < n; k++) {
 		off = fmax(off, fabs((double)want[k] - (double)got[k]));
 		most = fmax(most, fabs((double)want[k]));
@@ -264,6 +276,19 @@ START_TEST(other_layers_are_refused)
 }
 END_TEST
 
+/* A tile's multiplications: 3x3 of 4x4 outputs takes 36 for 144, 1x7 of four outputs 10 for 28. */
+START_TEST(saved_multiplications_are_those_of_a_tile)
+{
+	static const double saves[] = { 2.25, 4, 5.0625, 2.25, 6.25, 25.0 / 9, 6.25, 3.0625, 2.25, 3, 2.8, 1.8, 1.75, 2,
+		5, 2.7, 3 };
+	Arena *a = arena_new();
+	Dag *d = dag_of(a, workload(a, &cases[1], &tiles[_i]));
+	int64_t param[] = { tiles[_i].m, 16 };
+	ck_assert_double_eq_tol(algo_find("conv2d.winograd")->saves(d, &d->call.at[0], param), saves[_i], 1e-9);
+	arena_free(a);
+}
+END_TEST
+
 /* Many channels, since that is where errors add up; the reference accumulates in f64. */
 START_TEST(the_error_is_within_what_is_stated)
 {
@@ -271,8 +296,9 @@ START_TEST(the_error_is_within_what_is_stated)
 	Arena *a = arena_new();
 	Err err = { 0 };
 	int64_t n = 0;
-	int m = tiles[_i];
-	Dag *d = dag_of(a, workload(a, &wide));
+	const Tile *tile = &tiles[_i];
+	int m = tile->m;
+	Dag *d = dag_of(a, workload(a, &wide, tile));
 	AlgoChoice choice;
 	KernelSet *exact = op_naive(ir_new(a), d, "k", NAIVE_F64, &err), *ks = winograd(a, d, m, 16);
 	const float *want = out_of(a, exact, exact, INTERP_EXACT, 5, &n), *got = out_of(a, ks, exact, INTERP_EXACT, 5, &n);
@@ -282,9 +308,9 @@ START_TEST(the_error_is_within_what_is_stated)
 		most = fmax(most, fabs((double)want[k]));
 	}
 	ck_assert(algo_choose(d, "conv2d.winograd", &(AlgoArg){ "m", m }, 1, &choice, &err));
-	double bound = choice.algo->error(choice.param);
+	double bound = choice.algo->error(d, &d->call.at[choice.call], choice.param);
 	if (getenv("DLC_TEST_SAY") != NULL)
-		printf("m=%d: error %.2e, stated %.0e\n", m, off / most, bound);
+		printf("%dx%d, m=%d: error %.2e, stated %.0e\n", tile->kh, tile->kw, m, off / most, bound);
 	ck_assert_msg(off / most <= bound, "m=%d: error %g, stated %g", m, off / most, bound);
 	ck_assert_msg(off / most >= bound / 1000, "m=%d: error %g, stated %g: too much", m, off / most, bound);
 	arena_free(a);
@@ -297,8 +323,9 @@ static const struct {
 	{ "conv(x, w) strides=[2,2]", "const w: f32[4,4,3,3]", "stride" },
 	{ "conv(x, w) dilations=[2,2]", "const w: f32[4,4,3,3]", "dilation" },
 	{ "conv(x, w) groups=2", "const w: f32[4,2,3,3]", "groups" },
-	{ "conv(x, w)", "const w: f32[4,4,1,1]", "3x3" },
-	{ "conv(x, w)", "const w: f32[4,4,3,5]", "3x3" },
+	{ "conv(x, w)", "const w: f32[4,4,1,1]", "one element" },
+	{ "conv(x, w)", "const w: f32[4,4,3,4]", "4, 6, 8 or 10" },
+	{ "conv(x, w)", "const w: f32[4,4,5,8]", "4, 6, 8 or 10" },
 	{ "conv(x, w)", "in w: f32[4,4,3,3]", "constant" },
 	{ "relu(x)", "const w: f32[1]", "no call" },
 };
@@ -324,7 +351,7 @@ static const struct {
 } wrong[] = {
 	{ "conv2d.winograd", "m= must be given", 0, { { NULL, 0 } } },
 	{ "conv2d.winograd", "from 2 to 6", 1, { { "m", 8 } } },
-	{ "conv2d.winograd", "2, 4 or 6", 1, { { "m", 3 } } },
+	{ "conv2d.winograd", "4, 6, 8 or 10", 1, { { "m", 3 } } },
 	{ "conv2d.winograd", "no parameter", 2, { { "m", 2 }, { "q", 1 } } },
 	{ "conv2d.winograd", "twice", 2, { { "m", 2 }, { "m", 4 } } },
 	{ "conv2d.fft", "no algorithm", 1, { { "m", 2 } } },
@@ -335,7 +362,7 @@ START_TEST(wrong_words_are_refused)
 	Arena *a = arena_new();
 	Err err = { 0 };
 	AlgoChoice choice;
-	Dag *d = dag_of(a, workload(a, &cases[0]));
+	Dag *d = dag_of(a, workload(a, &cases[0], &tiles[0]));
 	ck_assert(!algo_choose(d, wrong[_i].name, wrong[_i].arg, wrong[_i].n, &choice, &err));
 	ck_assert_msg(strstr(err.text, wrong[_i].why) != NULL, "%s", err.text);
 	arena_free(a);
@@ -360,7 +387,7 @@ START_TEST(the_weights_are_prepared)
 {
 	Arena *a = arena_new();
 	Err err = { 0 };
-	KernelSet *ks = winograd(a, dag_of(a, workload(a, &cases[1])), 4, 16);
+	KernelSet *ks = winograd(a, dag_of(a, workload(a, &cases[1], &tiles[1])), 4, 16);
 	ck_assert_int_eq((int)ks->n, 2);
 	ck_assert_int_eq((int)ks->fn[0]->kind, FN_PREPARE);
 	ck_assert_str_eq(ks->fn[0]->param[0].buf->name, "w");
@@ -378,6 +405,7 @@ int main(void)
 	TCase *tc = tcase_create("algo");
 	tcase_add_loop_test(tc, equal_to_the_bit_modulo_a_prime, 0, LEN(cases) * LEN(tiles));
 	tcase_add_loop_test(tc, the_error_is_within_what_is_stated, 0, LEN(tiles));
+	tcase_add_loop_test(tc, saved_multiplications_are_those_of_a_tile, 0, LEN(tiles));
 	tcase_add_loop_test(tc, seven_products_are_eight_modulo_a_prime, 0, LEN(layers));
 	tcase_add_test(tc, the_error_of_seven_products_is_within_what_is_stated);
 	tcase_add_loop_test(tc, other_layers_are_refused, 0, LEN(refused_layers));

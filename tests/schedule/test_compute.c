@@ -155,10 +155,11 @@ END_TEST
 
 /* ---- the template's branch ---- */
 
-#define TEMPLATE(c, o, h, w, rest)                                                                           \
+#define WINDOW(c, o, h, w, kernel, pads, rest)                                                              \
 	"dag t\nin x: f32[1," #c "," #h "," #w "]:NCHW16c\nin r: f32[1," #o "," #h "," #w                   \
-	"]:NCHW16c\nconst w: f32[" #o "," #c ",3,3]\nconst b: f32[" #o "]\ny: f32[1," #o "," #h "," #w     \
-	"]:NCHW16c = conv(x, w, b) pads=[1,1,1,1]\n" rest "out z\n"
+	"]:NCHW16c\nconst w: f32[" #o "," #c "," kernel "]\nconst b: f32[" #o "]\ny: f32[1," #o "," #h "," #w \
+	"]:NCHW16c = conv(x, w, b) pads=[" pads "]\n" rest "out z\n"
+#define TEMPLATE(c, o, h, w, rest) WINDOW(c, o, h, w, "3,3", "1,1,1,1", rest)
 
 #define LAYER(rows, k, n, rest)                                                                             \
 	"dag t\nin x: f32[" rows "," #k "]\nin r: f32[" rows "," #n "]\nconst w: f32[" #n "," #k         \
@@ -170,6 +171,10 @@ static const char *const shapes[] = {
 	TEMPLATE(32, 48, 9, 5, "s = sigmoid(y)\nq = mul(y, s)\nz = add(q, r)\n"),
 	TEMPLATE(16, 32, 28, 6, "s = add(y, r)\nz = clip(s) lo=0 hi=6\n"),
 	TEMPLATE(128, 128, 2, 2, "z = relu(y)\n"), /* enough weights to be transformed in vectors */
+	WINDOW(16, 48, 7, 13, "1,7", "0,3,0,3", "s = add(y, r)\nz = relu(s)\n"),
+	WINDOW(32, 32, 17, 5, "7,1", "3,0,3,0", "z = relu(y)\n"),
+	WINDOW(16, 32, 9, 14, "5,5", "2,2,2,2", "z = relu(y)\n"),
+	WINDOW(16, 16, 6, 8, "2,4", "1,2,0,1", "s = add(y, r)\nz = relu(s)\n"),
 	LAYER("32", 256, 256, "z = relu(y)\n"),
 	LAYER("1,37", 256, 288, "s = add(y, r)\nz = relu(s)\n"),
 	LAYER("33,2", 288, 256, "s = sigmoid(y)\nq = mul(y, s)\nz = add(q, r)\n"),
@@ -208,9 +213,10 @@ START_TEST(every_sampled_schedule_equals_the_naive_form)
 }
 END_TEST
 
-#define GUESS(c, hw)                                                                                         \
-	"dag t\nin x: f32[1," #c "," #hw "," #hw "]:NCHW16c\nconst w: f32[" #c "," #c ",3,3]\ny: f32[1," #c \
-	"," #hw "," #hw "]:NCHW16c = conv(x, w) pads=[1,1,1,1]\nout y\n"
+#define GUESS_OF(c, hw, kernel, pads)                                                                             \
+	"dag t\nin x: f32[1," #c "," #hw "," #hw "]:NCHW16c\nconst w: f32[" #c "," #c "," kernel "]\ny: f32[1," #c \
+	"," #hw "," #hw "]:NCHW16c = conv(x, w) pads=[" pads "]\nout y\n"
+#define GUESS(c, hw) GUESS_OF(c, hw, "3,3", "1,1,1,1")
 
 /* What memory gives in a cycle decides where the larger weights of m = 4 pay; m = 6 needs large maps and many sums. */
 static const struct {
@@ -228,6 +234,11 @@ static const struct {
 	{ GUESS(64, 56), 4.5, 4 },
 	{ GUESS(256, 14), 4.5, 2 },
 	{ GUESS(512, 7), 4.5, 0 },
+	{ GUESS_OF(192, 17, "1,7", "0,3,0,3"), 9, 4 },
+	{ GUESS_OF(192, 17, "7,1", "3,0,3,0"), 9, 4 },
+	{ GUESS_OF(384, 8, "1,3", "0,1,0,1"), 9, 4 },
+	{ GUESS_OF(64, 35, "5,5", "2,2,2,2"), 9, 4 },
+	{ GUESS_OF(512, 4, "7,7", "3,3,3,3"), 4.5, 0 },
 };
 
 /* More weights come from memory: few rows do not pay for them. */
@@ -377,7 +388,7 @@ static const struct {
 } refused[] = {
 	{ "split h 2;compute conv2d.winograd m=2", "it must be the first step", ERR_ILLEGAL },
 	{ "compute conv2d.winograd m=2;compute conv2d.winograd m=2", "it must be the first step", ERR_ILLEGAL },
-	{ "compute conv2d.winograd m=5", "m is 2, 4 or 6", ERR_ILLEGAL },
+	{ "compute conv2d.winograd m=5", "no tile of such m is known", ERR_ILLEGAL },
 	{ "compute conv2d.winograd o=16", "m= must be given", ERR_ILLEGAL },
 	{ "compute fft m=2", "there is no algorithm", ERR_ILLEGAL },
 	{ "compute conv2d.winograd", "needs more arguments", ERR_SYNTAX },

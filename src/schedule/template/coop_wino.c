@@ -15,28 +15,27 @@
 #include <math.h>
 #include <string.h>
 
-/* All tiles of m x m outputs. */
-static int64_t tiles_of(const WinoConv *v, int64_t m)
+static int64_t tiles_of(const WinoConv *v)
 {
-	return v->batch * ceil_div(v->height, m) * ceil_div(v->width, m);
+	return v->batch * v->tiles[0] * v->tiles[1];
 }
 
 /* The products of wino.m; the names of the loops are those of op/algo_winograd.c, but for the merged m.tile. */
-static CoopTile product_of(const WinoConv *v, int64_t m)
+static CoopTile product_of(const WinoConv *v)
 {
-	CoopTile b = { .n = 2, .nouter = 2, .blocks = (m + 2) * (m + 2), .type = F32, .taps = 1, .channels = v->channels,
-		.outer = { { "m.i.w", m + 2 }, { "m.j.w", m + 2 } }, .nrest = 2, .rest = { "m.i", "m.j" } };
+	CoopTile b = { .n = 2, .nouter = 2, .blocks = v->places, .type = F32, .taps = 1, .channels = v->channels,
+		.outer = { { "m.i.w", v->points[0] }, { "m.j.w", v->points[1] } }, .nrest = 2, .rest = { "m.i", "m.j" } };
 	b.axis[0] = (CoopAxis){ "m.o", "m.o.w", v->filters, .widen = true, .stride = 1, .window = 1 };
-	b.axis[1] = (CoopAxis){ "m.tile", "m.tile.w", tiles_of(v, m), .widen = true, .stride = 1, .window = 1 };
+	b.axis[1] = (CoopAxis){ "m.tile", "m.tile.w", tiles_of(v), .widen = true, .stride = 1, .window = 1 };
 	return b;
 }
 
 /* Cycles of the same convolution as a product of filters and pixels. */
 static double direct_cycles(Sketch *s, const WinoConv *v)
 {
-	CoopTile b = product_of(v, 2);
+	CoopTile b = product_of(v);
 	b.blocks = 1;
-	b.channels = 9 * v->channels;
+	b.channels = v->window[0] * v->window[1] * v->channels;
 	b.axis[1].extent = v->batch * v->height * v->width;
 	return coop_split_cycles(s, &b);
 }
@@ -45,22 +44,22 @@ static double direct_cycles(Sketch *s, const WinoConv *v)
 static double cycles_of(Sketch *s, const WinoConv *v, int64_t m)
 {
 	const Target *t = s->target;
-	CoopTile b = product_of(v, m);
+	CoopTile b = product_of(v);
 	double cycles = coop_cycles(s, arena_printf(s->arena, "winograd %lld", (long long)m), &b);
-	double moved = (double)((m + 2) * (m + 2) * tiles_of(v, m) * (v->channels + v->filters)) * v->bytes;
+	double moved = (double)(v->places * tiles_of(v) * (v->channels + v->filters)) * v->bytes;
 	double all = moved + (double)(v->batch * v->height * v->width * (v->channels + v->filters)) * v->bytes;
 	double rate = target_rate_beyond(t, moved <= (double)target_cache(t, 2) ? 1 : 2);
 	return cycles + all / (fmax(rate, 1) * fmax(t->cores, 1)) + 2 * t->blocks.launch_ns * t->core.ghz;
 }
 
-/* Whether images are row-major, and V and M are within the limit. */
+/* Whether images are row-major, V and M are within the limit, and the window is 3x3: others are not measured. */
 static bool fits(const Sketch *s, int64_t m, WinoConv *v)
 {
 	if (!target_has_warps(s->target) || !winograd_find(s->task, s->target, m, v))
 		return false;
-	double moved = (double)((m + 2) * (m + 2) * tiles_of(v, m) * (v->channels + v->filters)) * v->bytes;
-	return v->d->value.at[v->c->in[0]].layout == NULL && v->channels >= TMPL_WINO_CHANNELS &&
-		v->filters >= TMPL_WINO_CHANNELS && moved <= TMPL_WINO_MOVED;
+	double moved = (double)(v->places * tiles_of(v) * (v->channels + v->filters)) * v->bytes;
+	return v->window[0] == 3 && v->window[1] == 3 && v->d->value.at[v->c->in[0]].layout == NULL &&
+		v->channels >= TMPL_WINO_CHANNELS && v->filters >= TMPL_WINO_CHANNELS && moved <= TMPL_WINO_MOVED;
 }
 
 static int offer(Sketch *s, const Tiled *t, int64_t param[TEMPLATE_PARAMS], int64_t *best)
@@ -134,7 +133,7 @@ static void steps(Sketch *s, const Tiled *t, int64_t m)
 	int n = 0, first = 0;
 	WinoConv v;
 	winograd_find(s->task, s->target, m, &v);
-	CoopTile b = product_of(&v, m);
+	CoopTile b = product_of(&v);
 	sketch_group(s);
 	coop_knobs(s, &b); /* cannot fail: offer has found a tile */
 	coop_round_knob(s, &b, "m.c");

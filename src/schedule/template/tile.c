@@ -243,8 +243,10 @@ bool tile_algorithm(Sketch *s, const Tiled *t, const char *own)
 		int count = (*a)->offer(s, t, param, &best);
 		for (int k = 0; k < count && n < KNOB_OPTIONS; k++) {
 			first = first == 0 && param[k] == best ? n : first;
+			const Algo *algo = algo_find((*a)->name);
+			double saves = algo->saves(s->task->dag, tile_anchor(s->task->dag), &param[k]);
 			of[n] = *a;
-			option[n++] = (KnobOption){ .kind = KNOB_ALGO, .algo = { algo_find((*a)->name), param[k] } };
+			option[n++] = (KnobOption){ .kind = KNOB_ALGO, .algo = { algo, param[k], saves } };
 		}
 	}
 	int picked = sketch_knob(s, "algorithm", option, n, first);

@@ -22,7 +22,7 @@
 
 const char winograd_algo[] = "conv2d.winograd";
 
-enum { LEAST = 2, MOST = 6 /* outputs of a tile each way */ };
+enum { LEAST = 2, MOST = 6 /* outputs of a tile along an axis of the window */ };
 
 /* What is picked. */
 typedef struct Knobs {
@@ -52,46 +52,55 @@ bool winograd_find(const Task *task, const Target *target, int64_t m, WinoConv *
 		.width = y->shape.dim[3],
 		.lanes = target_lanes(target, y->type),
 		.bytes = y->type.bits / 8.0 };
+	for (int k = 0; k < 2; k++) {
+		out->window[k] = d->value.at[c->in[1]].shape.dim[2 + k];
+		out->made[k] = out->window[k] > 1 ? m : 1;
+		out->points[k] = out->made[k] + out->window[k] - 1;
+		out->tiles[k] = ceil_div(y->shape.dim[2 + k], out->made[k]);
+	}
+	out->places = out->points[0] * out->points[1];
 	return true;
 }
 
-/* The Task's anchor is a 3x3 convolution of stride 1 of blocked channels, on a CPU; tiles are of m x m outputs. */
-static bool fits(const Task *task, const Target *target, int64_t m)
+/* The Task's anchor is a convolution of stride 1 of blocked channels, on a CPU, that has tiles of such m. */
+static bool fits(const Task *task, const Target *target, int64_t m, WinoConv *v)
 {
-	WinoConv v;
-	if (!device_lone(target) || !winograd_find(task, target, m, &v))
+	if (!device_lone(target) || !winograd_find(task, target, m, v))
 		return false;
-	const char *layout = v.d->value.at[v.c->in[0]].layout;
-	return layout != NULL && layout[strlen(layout) - 1] == 'c' && v.channels >= TMPL_WINO_CHANNELS &&
-		v.filters >= TMPL_WINO_CHANNELS;
+	const char *layout = v->d->value.at[v->c->in[0]].layout;
+	return layout != NULL && layout[strlen(layout) - 1] == 'c' && v->channels >= TMPL_WINO_CHANNELS &&
+		v->filters >= TMPL_WINO_CHANNELS;
 }
 
 /*
- * What is likely best before anything is known: 0 (direct), 2, 4 or 6. Arithmetic at the machine's rate and the time
- * in which cold weights come, which grow with the tile: the longer of both, and half of the other.
+ * Cycles of one core for the convolution, direct or by these tiles: arithmetic at the machine's rate and the time in
+ * which cold weights come, which grow with the tile, the longer of both, and half of the other.
  */
+static double likely_cycles(const Target *target, const WinoConv *v, bool direct)
+{
+	double fmas = target->core.fma_rate * (double)v->lanes; /* a cycle */
+	double fill = v->bytes / target->core.level[TARGET_CACHES]; /* cycles for an element from memory */
+	double weights = (double)(direct ? v->window[0] * v->window[1] : v->places);
+	double products = weights * (double)(direct ? v->height * v->width : v->tiles[0] * v->tiles[1]);
+	double each = fill + (v->places > TMPL_WINO_HELD ? TMPL_WINO_LARGE : 0);
+	double pairs = (double)v->channels * (double)v->filters;
+	double reckon = pairs * products / fmas + (direct ? 0 : products * (double)(v->channels + v->filters) * each);
+	double fetch = pairs * weights * fill;
+	return fmax(reckon, fetch) + TMPL_WINO_HIDDEN * fmin(reckon, fetch);
+}
+
+/* What is likely best before anything is known: 0 (direct), or outputs of a tile. */
 static int64_t likely_best(const Task *task, const Target *target)
 {
-	/* Per cycle of one core: products, and bytes of what passes through memory. */
-	const double bytes = target->core.level[TARGET_CACHES];
 	double best = 0;
 	int64_t guess = 0;
-	for (int64_t m = 0; m <= MOST; m += 2) {
+	for (int64_t m = LEAST; m <= MOST; m++) {
 		WinoConv v;
-		if (!fits(task, target, m == 0 ? 2 : m) || !winograd_find(task, target, m == 0 ? 2 : m, &v))
-			return 0;
-		double fmas = target->core.fma_rate * (double)v.lanes, fill = v.bytes / bytes; /* cycles an element */
-		double pairs = (double)v.channels * (double)v.filters, products = 9 * (double)v.height * (double)v.width;
-		double weights = 9, moved = 0;
-		if (m != 0) {
-			weights = (double)((m + 2) * (m + 2));
-			double tiles = (double)(((v.height + m - 1) / m) * ((v.width + m - 1) / m));
-			products = weights * tiles;
-			moved = products * (double)(v.channels + v.filters) * (fill + (m > 4 ? TMPL_WINO_LARGE : 0));
-		}
-		double reckon = pairs * products / fmas + moved, fetch = pairs * weights * fill;
-		double cycles = fmax(reckon, fetch) + TMPL_WINO_HIDDEN * fmin(reckon, fetch);
-		if (m == 0 || cycles < best) {
+		if (!fits(task, target, m, &v))
+			continue;
+		double cycles = likely_cycles(target, &v, false);
+		best = best == 0 ? likely_cycles(target, &v, true) : best;
+		if (cycles < best) {
 			best = cycles;
 			guess = m;
 		}
@@ -102,38 +111,51 @@ static int64_t likely_best(const Task *task, const Target *target)
 /* Nothing may stand before compute, and no nest behind the blocks that it takes up. */
 static int offer(Sketch *s, const Tiled *t, int64_t param[TEMPLATE_PARAMS], int64_t *best)
 {
+	WinoConv v;
 	int n = 0;
 	*best = likely_best(s->task, s->target);
-	for (int64_t m = LEAST; m <= MOST && t->ends && fits(s->task, s->target, m); m += 2)
-		param[n++] = m;
+	for (int64_t m = LEAST; m <= MOST && t->ends; m++)
+		if (fits(s->task, s->target, m, &v))
+			param[n++] = m;
 	return n;
 }
 
 /* ---- knobs ---- */
 
 /* Whether the last cache holds V of the blocks at work: the product reads it again for each tile of channels. */
-static bool holds_v(const Target *t, const WinoConv *v, int64_t m, int64_t blocks, int64_t tiles)
+static bool holds_v(const Target *t, const WinoConv *v, int64_t blocks, int64_t tiles)
 {
 	const Cache *last = target_last_cache(t);
 	if (last == NULL)
 		return true;
 	int64_t sharing = last->shared_by < t->threads ? last->shared_by : t->threads;
-	double bytes = (double)((m + 2) * (m + 2) * tiles * v->channels) * v->bytes;
+	double bytes = (double)(v->places * tiles * v->channels) * v->bytes;
 	return bytes * (double)(blocks < sharing ? blocks : sharing) <= (double)last->bytes;
 }
 
-/* Rows of tiles in a block divide all of them. */
-static int64_t choose_rows(Sketch *s, const WinoConv *v, int64_t m, int64_t th, int64_t tw)
+/* Whether a product of so few tiles asks for weights faster than the cache that holds them gives them with ease. */
+static bool starves(const Target *t, const WinoConv *v, int64_t tiles)
 {
+	bool near = v->places * v->channels * v->filters * (int64_t)v->bytes <= target_cache(t, 2);
+	double asked = (double)v->lanes * v->bytes * t->core.fma_rate / (double)tiles;
+	return asked > TMPL_WINO_EASE * target_rate_beyond(t, near ? 1 : 2);
+}
+
+/* Rows of tiles in a block divide all of them. */
+static int64_t choose_rows(Sketch *s, const WinoConv *v)
+{
+	int64_t th = v->tiles[0], tw = v->tiles[1];
 	int64_t option[KNOB_OPTIONS];
 	int n = 0, first = 0;
 	double most = 0;
 	for (int64_t r = 1; r <= th; r++) {
-		double own = (double)((m + 2) * (m + 2) * r * tw * (v->channels + v->filters)) * v->bytes;
+		double own = (double)(v->places * r * tw * (v->channels + v->filters)) * v->bytes;
 		if (th % r != 0 || n == KNOB_OPTIONS || (r < th && target_has_blocks(s->target) && own > TMPL_LONE_LOCAL))
 			continue;
 		double filled = r < th ? share_filled(s->target, th / r) : 1;
-		if (r * tw <= TMPL_WINO_BLOCK && holds_v(s->target, v, m, th / r, r * tw) &&
+		bool starved = n > 0 && r * tw <= 2 * TMPL_WINO_BLOCK && !target_has_blocks(s->target) &&
+			starves(s->target, v, option[first] * tw);
+		if ((r * tw <= TMPL_WINO_BLOCK || starved) && holds_v(s->target, v, th / r, r * tw) &&
 			filled >= most * (1 - TMPL_SHARE_IDLE)) {
 			most = filled > most ? filled : most;
 			first = n;
@@ -182,16 +204,16 @@ static int64_t choose_unroll(Sketch *s, int64_t channels, int64_t sums)
 	return sketch_number(s, "wino.unroll", option, n, sums <= TMPL_WINO_FEW_SUMS && n > 1);
 }
 
-static Knobs ask_knobs(Sketch *s, const WinoConv *v, int64_t m, int64_t th, int64_t tw)
+static Knobs ask_knobs(Sketch *s, const WinoConv *v)
 {
 	static const char *const stay[] = { "weights", "tiles" };
-	Knobs k = { .rows = choose_rows(s, v, m, th, tw) };
-	int64_t tiles = k.rows * tw;
+	Knobs k = { .rows = choose_rows(s, v) };
+	int64_t tw = v->tiles[1], tiles = k.rows * tw;
 	choose_product(s, v, tiles, tw, &k);
 	bool both = k.pixels < tiles && k.vectors * v->lanes < v->filters;
 	k.tiles_stay = sketch_word(s, "wino.order", stay, both ? 2 : 1, 0) == 1;
 	k.unroll = choose_unroll(s, v->channels, k.vectors * k.pixels);
-	k.edges = tw >= TMPL_WINO_EDGES && sketch_flag(s, "wino.edges", false);
+	k.edges = v->points[1] > 1 && tw >= TMPL_WINO_EDGES && sketch_flag(s, "wino.edges", false);
 	k.ahead = sketch_flag(s, "wino.ahead", true);
 	k.inside = (v->channels > v->lanes || v->filters > v->lanes) && !target_has_blocks(s->target) &&
 		sketch_flag(s, "wino.inside", true);
@@ -266,7 +288,8 @@ static void product_nest(Sketch *s, const WinoConv *v, Knobs k, int64_t tiles)
 			sketch_step(s, "unroll %s", order[i]);
 	sketch_step(s, "vectorize %s", vector);
 	if (k.ahead)
-		sketch_step(s, "prefetch %s.u wino.m %s %s 1", v->d->value.at[v->c->out[0]].name, o_o != NULL ? o_o : "m.j", c);
+		sketch_step(s, "prefetch %s.u wino.m %s %s 1", v->d->value.at[v->c->out[0]].name,
+			o_o != NULL ? o_o : v->points[1] > 1 ? "m.j" : "m.i", c);
 	/* The inner one first: what is copied is then without conditions already. */
 	int64_t whole[2] = { v->filters / (f * v->lanes), tiles / p };
 	bool tail[2] = { o_o != NULL && v->filters % (f * v->lanes) != 0, tile_o != NULL && tiles % p != 0 };
@@ -278,26 +301,26 @@ static void product_nest(Sketch *s, const WinoConv *v, Knobs k, int64_t tiles)
 }
 
 /* A transformation's loops around its tiles, channels outside where transform_nest put them there. */
-static void bind_transform(Sketch *s, const char *which, const WinoConv *v, const char *c, int64_t channels, int64_t th)
+static void bind_transform(Sketch *s, const char *which, const WinoConv *v, const char *c, int64_t channels)
 {
 	TileAxis loop[] = { { arena_printf(s->arena, "%s.n", which), v->batch },
 		{ arena_printf(s->arena, "%s.%s.o", which, c), (channels + v->lanes - 1) / v->lanes },
-		{ arena_printf(s->arena, "%s.th", which), th } };
+		{ arena_printf(s->arena, "%s.th", which), v->tiles[0] } };
 	if (channels <= v->lanes)
 		loop[1] = loop[2];
 	device_bind_grid(s, loop, channels <= v->lanes ? 2 : 3);
 }
 
 /* Blocks of a launch: those of tile rows; or parts of each nest. */
-static void bind_nests(Sketch *s, const WinoConv *v, const char *at, int64_t blocks, int64_t th, int64_t m)
+static void bind_nests(Sketch *s, const WinoConv *v, const char *at, int64_t blocks)
 {
 	if (blocks > 1) {
 		device_bind_grid(s, (TileAxis[]){ { "y.n", v->batch }, { at, blocks } }, 2);
 		return;
 	}
-	bind_transform(s, "v", v, "c", v->channels, th);
-	device_bind_grid(s, (TileAxis[]){ { "m.i", m + 2 }, { "m.j", m + 2 }, { "m.n", v->batch } }, 3);
-	bind_transform(s, "y", v, "o", v->filters, th);
+	bind_transform(s, "v", v, "c", v->channels);
+	device_bind_grid(s, (TileAxis[]){ { "m.i", v->points[0] }, { "m.j", v->points[1] }, { "m.n", v->batch } }, 3);
+	bind_transform(s, "y", v, "o", v->filters);
 }
 
 /*
@@ -313,11 +336,12 @@ static void share_transform(Sketch *s, TileAxis c, TileAxis rows, TileAxis cols,
 }
 
 /* Threads share each nest: the transformations, and elements of a tile in the product. */
-static void share_nests(Sketch *s, const WinoConv *v, const Knobs *k, int64_t m, int64_t th, int64_t tw)
+static void share_nests(Sketch *s, const WinoConv *v, const Knobs *k)
 {
+	int64_t th = v->tiles[0], tw = v->tiles[1];
 	TileAxis in = { "v.c.o", ceil_div(v->channels, v->lanes) }, out = { "y.o.o", ceil_div(v->filters, v->lanes) };
 	share_transform(s, in, (TileAxis){ "v.th", th }, (TileAxis){ "v.tw", tw }, k, k->edges);
-	share_some(s, (TileAxis[]){ { "m.i", m + 2 }, { "m.j", m + 2 } }, 2);
+	share_some(s, (TileAxis[]){ { "m.i", v->points[0] }, { "m.j", v->points[1] } }, 2);
 	share_transform(s, out, (TileAxis){ "y.th", th }, (TileAxis){ "y.tw", tw }, k, false);
 }
 
@@ -326,9 +350,9 @@ static void steps(Sketch *s, const Tiled *t, int64_t m)
 	WinoConv v;
 	if (!winograd_find(s->task, s->target, m, &v))
 		return;
-	int64_t th = (v.height + m - 1) / m, tw = (v.width + m - 1) / m;
+	int64_t th = v.tiles[0], tw = v.tiles[1];
 	sketch_group(s);
-	Knobs k = ask_knobs(s, &v, m, th, tw);
+	Knobs k = ask_knobs(s, &v);
 	sketch_group_end(s);
 	int64_t rows = k.rows;
 	bool blocks = rows < th;
@@ -360,11 +384,11 @@ static void steps(Sketch *s, const Tiled *t, int64_t m)
 	product_nest(s, &v, k, rows * tw);
 	transform_nest(s, "y.o", v.filters, v.lanes, !blocks ? "y.th" : rows > 1 ? "y.th.i" : "", "y.tw", k.inside);
 	if (target_has_blocks(s->target)) {
-		bind_nests(s, &v, at, th / rows, th, m);
+		bind_nests(s, &v, at, th / rows);
 	} else if (s->target->threads > 1 && blocks) {
 		sketch_step(s, "parallel %s", at);
 	} else if (s->target->threads > 1) {
-		share_nests(s, &v, &k, m, th, tw);
+		share_nests(s, &v, &k);
 	}
 	sketch_loops_but(s, t);
 }

@@ -12,11 +12,14 @@ typedef struct WinoConv {
 	const Dag *d;
 	const OpCall *c;
 	int64_t batch, channels, filters, height, width; /* of the output */
+	/* Along both axes of images: elements of the window, outputs and points of a tile, tiles. */
+	int64_t window[2], made[2], points[2], tiles[2];
+	int64_t places; /* points of a tile: those of both axes */
 	int64_t lanes;
 	double bytes; /* bytes of an element */
 } WinoConv;
 
-/* The Task's anchor, if the algorithm takes it with tiles of m x m outputs. */
+/* The Task's anchor, if the algorithm takes it with tiles of m outputs along each axis of its window. */
 bool winograd_find(const Task *task, const Target *target, int64_t m, WinoConv *out);
 /* Steps of the prepare Fn, which transforms the weights in f64. */
 void winograd_weights(Sketch *s, const WinoConv *v);
