@@ -30,14 +30,18 @@ static bool is_pixel(DType t)
 	return dtype_is_float(t) || (dtype_is_int(t) && (t.bits == 8 || dtype_eq(t, I32)));
 }
 
+/* Of one, two or three spatial dimensions, and several pixels. */
 static bool is_image(const Value *x)
 {
 	const int64_t *dim = x->shape.dim;
-	return x->kind == VALUE_CALL && is_pixel(x->type) && x->shape.rank == 4 && dim[1] > GRAPH_FEW_CHANNELS &&
-		(dim[2] > 1 || dim[3] > 1) && shape_elements(x->shape) > 0;
+	bool several = false;
+	for (int k = 2; k < x->shape.rank; k++)
+		several = several || dim[k] > 1;
+	return x->kind == VALUE_CALL && is_pixel(x->type) && several && x->shape.rank <= 5 &&
+		dim[1] > GRAPH_FEW_CHANNELS && shape_elements(x->shape) > 0;
 }
 
-static void find_candidates(Lay *l)
+static void find_candidates(Lay *l, bool warps)
 {
 	const Dag *d = l->d;
 	int *readers = arena_array(d->arena, int, d->value.n + 1), *reshapes = arena_array(d->arena, int, d->value.n + 1);
@@ -51,7 +55,8 @@ static void find_candidates(Lay *l)
 	}
 	for (size_t v = 0; v < d->value.n; v++) {
 		const Value *x = &d->value.at[v];
-		l->may[v] = is_image(x) && d->call.at[x->call].op != OP_reshape && readers[v] > reshapes[v];
+		l->may[v] = is_image(x) && (x->shape.rank == 4 || !warps) && d->call.at[x->call].op != OP_reshape &&
+			readers[v] > reshapes[v];
 	}
 	for (size_t i = 0; i < d->output.n; i++)
 		l->may[d->output.at[i]] = false;
@@ -125,7 +130,8 @@ static const char *blocks_of(const Dag *d, const Target *t, const Value *x)
 	int64_t fits = block_of(t, x->type); /* half a block is enough for half as many channels */
 	while (fits > GRAPH_FEW_CHANNELS && fits / 2 >= x->shape.dim[1])
 		fits /= 2;
-	return arena_printf(d->arena, "NCHW%lldc", (long long)fits);
+	static const char *const letters[] = { "NCW", "NCHW", "NCDHW" };
+	return arena_printf(d->arena, "%s%lldc", letters[x->shape.rank - 3], (long long)fits);
 }
 
 static Lay read_layouts(const Dag *d, const Target *t, bool warps)
@@ -134,7 +140,7 @@ static Lay read_layouts(const Dag *d, const Target *t, bool warps)
 	l.may = arena_array(d->arena, bool, d->value.n + 1);
 	l.region = arena_array(d->arena, int, d->value.n + 1);
 	l.wanted = arena_array(d->arena, bool, d->value.n + 1);
-	find_candidates(&l);
+	find_candidates(&l, warps);
 	find_regions(&l, t, warps);
 	return l;
 }

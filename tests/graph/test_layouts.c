@@ -31,12 +31,16 @@ static const struct {
 		"e = neg(a)\nf = neg(b)\ng = neg(c)\nh = neg(d)\nout e, f, g, h\n",
 		"a:NCHW16c b:NCHW8c c:NCHW8c d e f g h" },
 	{ 1, "dag\nin x: f32[1,8,4,4]\nconst w: f32[24,8,1,1]\na = conv(x, w)\ny = neg(a)\nout y\n", "a y" },
-	/* What has other than four dimensions stays; a block is as long as a vector of its type. */
+	/* Images of one spatial dimension, too; a block is as long as a vector of its type. */
 	{ 16,
 		"dag\nin x: f32[1,32,4,4]\nin z: f16[1,32,4,4]\nin v: f32[1,32,9]\nconst w: f16[32,32,1,1]\nconst k: "
 	    "f32[32,32,3]\n"
 		"a = exp(x)\nb = softmax(a)\nc = conv(z, w)\nd = conv(v, k)\ne = neg(b)\nf = neg(c)\ng = neg(d)\nout e, f, g\n",
-		"a b c:NCHW32c d e f g" },
+		"a b c:NCHW32c d:NCW16c e f g" },
+	/* Of three dimensions. */
+	{ 16,
+		"dag\nin x: f32[1,32,2,4,4]\nconst w: f32[32,32,1,3,3]\na = conv(x, w)\nb = relu(a)\nc = neg(b)\nout c\n",
+		"a:NCDHW16c b:NCDHW16c c" },
 	/* A region reaches through concat, split, slice and pad, forwards and backwards, not through transpose. */
 	{ 16,
 		"dag\nin x: f32[1,32,4,4]\nconst w: f32[64,32,3,3]\na = exp(x)\nb = neg(a)\nc = concat(a, b) axis=1\n"
