@@ -27,9 +27,9 @@ typedef struct Algo {
 	const char *(*refuses)(const Dag *d, const OpCall *c, const int64_t *param);
 	/* Appends what computes the call (nv->c) to nv's Fn, as the naive builders do. */
 	void (*build)(struct Naive *nv, const int64_t *param);
-	/* Bound of max|a - b| / max|b| against the exact result, with inputs of about one size. */
+	/* Of calls that it takes. Bound of max|a - b| / max|b| against the exact result, with inputs of about one size. */
 	double (*error)(const Dag *d, const OpCall *c, const int64_t *param);
-	/* Multiplications of the naive form for each one of the algorithm's. */
+	/* Of calls that it takes. Multiplications of the naive form for each one of the algorithm's. */
 	double (*saves)(const Dag *d, const OpCall *c, const int64_t *param);
 } Algo;
 extern const Algo *const algos[]; /* ends with NULL */

@@ -33,18 +33,18 @@ typedef struct Filter {
 	double below[POINTS];
 } Filter;
 
-/* Of as many points along an axis; error: measured by tests/op/test_algo.c, with a margin. */
+/* What is known of so many points along an axis. Errors are measured by tests/op/test_algo.c, and have a margin. */
 static const struct {
 	int points;
 	double error;
 	double infinity; /* the sign of its row of B^T, which is free: that of four points is Lavin and Gray's */
-} sizes[] = { { 4, 1e-5, -1 }, { 6, 5e-5, 1 }, { 8, 1e-4, 1 }, { 10, 1e-4, 1 } };
+} known[] = { { 4, 1e-5, -1 }, { 6, 5e-5, 1 }, { 8, 1e-4, 1 }, { 10, 1e-4, 1 } };
 
-/* The row of sizes; -1: of so many points nothing is known. */
-static int size_of(int64_t points)
+/* The row of known; -1: there is none. */
+static int row_of(int64_t points)
 {
-	for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++)
-		if (sizes[k].points == points)
+	for (size_t k = 0; k < sizeof known / sizeof *known; k++)
+		if (known[k].points == points)
 			return (int)k;
 	return -1;
 }
@@ -61,37 +61,50 @@ static void product_of_roots(int n, int k, double *c)
 			c[j] = (j > 0 ? c[j - 1] : 0) - point[p] * c[j];
 }
 
-/* The Filter of m outputs of a window of r elements, by Toom and Cook; false: of so many points nothing is known. */
+/*
+ * The Filter of m outputs of a window of r elements; false: of so many points nothing is known. Products of polynomials
+ * by values at points (Toom and Cook), transposed: Blahut, "Fast Algorithms for Signal Processing", 2010, chapter 5.
+ * Let Q be the product of x - p over all points p but one, infinity left out. That point's row of B^T has the
+ * coefficients of Q, its row of G the powers of the point over what Q is there, its column of A^T the powers of the
+ * point. Infinity, the last one, has the product over all points, and the highest power alone. Of a point's three signs
+ * two are free: B^T begins with a positive number, G has the other signs.
+ */
 static bool filter_of(int64_t m, int64_t r, Filter *f)
 {
-	int n = (int)(m + r - 1), last = n - 1, size = size_of(n);
+	int n = (int)(m + r - 1), last = n - 1, row = row_of(n);
 	*f = (Filter){ .m = (int)m, .r = (int)r, .n = n, .b = { n, n, { { 0 } } }, .g = { n, (int)r, { { 0 } } },
 		.a = { (int)m, n, { { 0 } } } };
 	if (n == 1) { /* no window here */
 		f->b.at[0][0] = f->g.at[0][0] = f->a.at[0][0] = f->below[0] = 1;
 		return true;
 	}
-	if (size < 0)
+	if (row < 0)
 		return false;
-	for (int k = 0; k < n; k++) {
-		double *row = f->b.at[k], p = k < last ? point[k] : 0, value = 0, power = 1, scale = 1;
-		product_of_roots(last, k, row);
-		double sign = k == last ? sizes[size].infinity : k == 0 && row[0] < 0 ? -1 : 1;
+	for (int k = 0; k < last; k++) {
+		double *b = f->b.at[k], value = 0, power = 1, scale = 1;
+		product_of_roots(last, k, b);
+		double sign = k == 0 && b[0] < 0 ? -1 : 1;
 		for (int j = last; j >= 0; j--) {
-			row[j] *= sign;
-			value = value * p + row[j];
+			b[j] *= sign;
+			value = value * point[k] + b[j];
 		}
-		for (f->below[k] = k < last ? fabs(value) : 1; f->below[k] != floor(f->below[k]); f->below[k] *= 2)
+		f->below[k] = fabs(value);
+		while (f->below[k] != floor(f->below[k])) { /* G divides by integers */
+			f->below[k] *= 2;
 			scale *= 2;
-		for (int j = 0; k < last && j < n; j++, power *= p) {
+		}
+		for (int j = 0; j < n; j++, power *= point[k]) {
 			if (j < r)
 				f->g.at[k][j] = (value < 0 ? -scale : scale) * power;
 			if (j < m)
 				f->a.at[j][k] = power;
 		}
 	}
-	f->g.at[last][r - 1] = 1;
-	f->a.at[m - 1][last] = sizes[size].infinity;
+	product_of_roots(last, last, f->b.at[last]);
+	for (int j = 0; j < n; j++)
+		f->b.at[last][j] *= known[row].infinity;
+	f->below[last] = f->g.at[last][r - 1] = 1;
+	f->a.at[m - 1][last] = known[row].infinity;
 	return true;
 }
 
@@ -241,10 +254,22 @@ static void transform_both(Code *w, const Sides *by, const Expr *const *in, cons
 typedef struct Wino {
 	Naive *nv;
 	Filter f[2];
-	Window win;
+	Window win; /* as image_window has it */
+	bool row;   /* tensors have columns alone, rank 3 */
 	int64_t n, c, o, tiles[2];
 	Buf *u, *v, *m;
 } Wino;
+
+/* The indices of an element of an image or a window. */
+static const Expr *const *image_at(const Wino *w, const Expr *a, const Expr *b, const Expr *h, const Expr *x)
+{
+	const Expr **idx = arena_array(ir_arena(w->nv->ir), const Expr *, 4);
+	idx[0] = a;
+	idx[1] = b;
+	idx[2] = w->row ? x : h;
+	idx[3] = x;
+	return idx;
+}
 
 static Code code(const Wino *w, DType type)
 {
@@ -284,9 +309,8 @@ static void prepare_weights(Wino *w, int64_t block)
 	Code body = code(w, F64);
 	body.end = &body.first;
 	for (int k = 0; k < f[0].r * f[1].r; k++) {
-		idx[2] = at(w, k / f[1].r);
-		idx[3] = at(w, k % f[1].r);
-		in[k] = name_it(&body, "g", ir_cast(ir, F64, ir_load(ir, g, idx, 4)));
+		const Expr *const *of = image_at(w, idx[0], idx[1], at(w, k / f[1].r), at(w, k % f[1].r));
+		in[k] = name_it(&body, "g", ir_cast(ir, F64, ir_load(ir, g, of, g->rank)));
 	}
 	transform_both(&body, &(Sides){ { &f[0].g, &f[1].g }, { f[0].below, f[1].below } }, in, u);
 	for (int k = 0; k < f[0].n * f[1].n; k++) {
@@ -323,7 +347,7 @@ static void transform_input(Wino *w)
 			const Expr *x = ir_add(ir, ir_mul(ir, tw, at(w, f[1].m)), at(w, left));
 			const Expr *inside = naive_inside(nv, h, up, last_h + up, w->win.in[0], NULL);
 			inside = naive_inside(nv, x, left, last_w + left, w->win.in[1], inside);
-			const Expr *e = naive_load(nv, 0, (const Expr *[]){ n, c, h, x }, F32);
+			const Expr *e = naive_load(nv, 0, image_at(w, n, c, h, x), F32);
 			if (inside != NULL)
 				e = ir_select(ir, inside, e, ir_const(ir, F32, 0));
 			d[i * f[1].n + j] = name_it(&body, "d", e);
@@ -379,7 +403,7 @@ static void transform_output(Wino *w)
 		const Expr *value = y[k];
 		if (naive_in(nv, 2) != NULL)
 			value = ir_add(ir, value, naive_load(nv, 2, &o, F32));
-		Stmt *s = ir_store(ir, out, (const Expr *[]){ n, o, h, x }, 4, value);
+		Stmt *s = ir_store(ir, out, image_at(w, n, o, h, x), out->rank, value);
 		s->store.mask = naive_inside(nv, h, 0, (w->tiles[0] - 1) * f[0].m + down, w->win.out[0], NULL);
 		s->store.mask = naive_inside(nv, x, 0, (w->tiles[1] - 1) * f[1].m + right, w->win.out[1], s->store.mask);
 		put(&body, s);
@@ -387,20 +411,35 @@ static void transform_output(Wino *w)
 	nest_close(&nest, "y", NULL, body.first);
 }
 
-/* Both axes' filters; false: nothing is known for such a tile and window. */
+/* Both axes' filters; false: nothing is known for such a tile and window. Ten points are for rows and columns. */
 static bool filters_of(int64_t m, const Window *win, Filter f[2])
 {
 	for (int k = 0; k < 2; k++)
 		if (win->kernel[k] > POINTS || !filter_of(win->kernel[k] > 1 ? m : 1, win->kernel[k], &f[k]))
 			return false;
-	return f[0].n * f[1].n <= TILE;
+	return f[0].n * f[1].n <= (f[0].n == POINTS || f[1].n == POINTS ? POINTS : TILE);
+}
+
+/* The window of a convolution of one or two spatial dimensions, those of one as columns of a single row. */
+static bool image_window(const Dag *d, const OpCall *c, Window *w)
+{
+	Err err = { 0 };
+	if (!op_window(d, c, w, &err) || w->n > 2)
+		return false;
+	if (w->n == 2)
+		return true;
+	Window row = *w;
+	*w = (Window){ .n = 2, .in = { 1, row.in[0] }, .out = { 1, row.out[0] }, .kernel = { 1, row.kernel[0] },
+		.stride = { 1, row.stride[0] }, .dilation = { 1, row.dilation[0] }, .lo = { 0, row.lo[0] },
+		.hi = { 0, row.hi[0] } };
+	return true;
 }
 
 static void build(Naive *nv, const int64_t *param)
 {
-	Wino w = { .nv = nv };
+	Wino w = { .nv = nv, .row = nv->d->value.at[nv->c->out[0]].shape.rank == 3 };
 	const char *block = nv->block;
-	op_window(nv->d, nv->c, &w.win, NULL);
+	image_window(nv->d, nv->c, &w.win);
 	filters_of(param[0], &w.win, w.f);
 	const Value *x = naive_in(nv, 0), *g = naive_in(nv, 1);
 	w.n = x->shape.dim[0];
@@ -422,18 +461,17 @@ static const char *refuses(const Dag *d, const OpCall *c, const int64_t *param)
 {
 	Window w;
 	Filter f[2];
-	Err err = { 0 };
 	if (c->op != OP_conv)
 		return "the call is no convolution";
-	if (!op_window(d, c, &w, &err) || w.n != 2)
-		return "the convolution has not two spatial dimensions";
+	if (!image_window(d, c, &w))
+		return "the convolution has three spatial dimensions";
 	for (int k = 0; k < w.n; k++)
 		if (w.stride[k] != 1 || w.dilation[k] != 1)
 			return "the convolution has a stride or a dilation";
 	if (w.kernel[0] * w.kernel[1] == 1)
 		return "the window has one element";
 	if (!filters_of(param[0], &w, f))
-		return "no tile of such m is known: m and the window's extent, less one, are 4, 6, 8 or 10, 64 in all at most";
+		return "no tile of such m is known: m and the window's extent, less one, are 4, 6 or 8, or 10 in a row";
 	const Value *g = op_in(d, c, 1);
 	if (op_int(c, "groups") != 1)
 		return "the convolution has groups";
@@ -450,9 +488,9 @@ static const char *refuses(const Dag *d, const OpCall *c, const int64_t *param)
 static double error(const Dag *d, const OpCall *c, const int64_t *param)
 {
 	Window w;
-	op_window(d, c, &w, NULL);
+	image_window(d, c, &w);
 	int64_t most = w.kernel[0] > w.kernel[1] ? w.kernel[0] : w.kernel[1];
-	return sizes[size_of(param[0] + most - 1)].error;
+	return known[row_of(param[0] + most - 1)].error;
 }
 
 /* Of a tile's products for its outputs. */
@@ -460,7 +498,7 @@ static double saves(const Dag *d, const OpCall *c, const int64_t *param)
 {
 	Window w;
 	double times = 1;
-	op_window(d, c, &w, NULL);
+	image_window(d, c, &w);
 	for (int k = 0; k < 2; k++)
 		if (w.kernel[k] > 1)
 			times *= (double)(w.kernel[k] * param[0]) / (double)(param[0] + w.kernel[k] - 1);

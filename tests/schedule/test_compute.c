@@ -172,9 +172,11 @@ static const char *const shapes[] = {
 	TEMPLATE(16, 32, 28, 6, "s = add(y, r)\nz = clip(s) lo=0 hi=6\n"),
 	TEMPLATE(128, 128, 2, 2, "z = relu(y)\n"), /* enough weights to be transformed in vectors */
 	WINDOW(16, 48, 7, 13, "1,7", "0,3,0,3", "s = add(y, r)\nz = relu(s)\n"),
-	WINDOW(32, 32, 17, 5, "7,1", "3,0,3,0", "z = relu(y)\n"),
 	WINDOW(16, 32, 9, 14, "5,5", "2,2,2,2", "z = relu(y)\n"),
+	WINDOW(16, 16, 17, 5, "7,1", "3,0,3,0", "z = relu(y)\n"), /* one vector of filters: the next element's weights */
 	WINDOW(16, 16, 6, 8, "2,4", "1,2,0,1", "s = add(y, r)\nz = relu(s)\n"),
+	"dag t\nin x: f32[1,32,23]:NCW16c\nconst w: f32[16,32,5]\ny: f32[1,16,23]:NCW16c = conv(x, w) pads=[2,2]\n"
+	"z: f32[1,16,23]:NCW16c = relu(y)\nout z\n",
 	LAYER("32", 256, 256, "z = relu(y)\n"),
 	LAYER("1,37", 256, 288, "s = add(y, r)\nz = relu(s)\n"),
 	LAYER("33,2", 288, 256, "s = sigmoid(y)\nq = mul(y, s)\nz = add(q, r)\n"),
@@ -335,6 +337,34 @@ START_TEST(blocks_of_rows_equal_the_naive_form)
 }
 END_TEST
 
+/* Of rows of five tiles: their product waits for the weights in blocks of one row, with vectors of 16 lanes. */
+static const struct {
+	const char *dag, *target;
+	int threads;
+	const char *config; /* a part of the default's */
+} blocks[] = {
+	{ GUESS_OF(192, 17, "1,7", "0,3,0,3"), "cpu:icelake-server", 1, "m=4 wino.rows=17 " },
+	{ GUESS_OF(192, 17, "7,1", "3,0,3,0"), "cpu:icelake-server", 1, "m=4 wino.rows=1 " },
+	{ GUESS_OF(64, 17, "1,7", "0,3,0,3"), "cpu:haswell", 1, "m=4 wino.rows=1 " },
+	{ GUESS_OF(64, 16, "1,5", "0,2,0,2"), "cpu:icelake-server", 1, "wino.rows=16 " },
+	{ GUESS_OF(64, 16, "1,5", "0,2,0,2"), "cpu:icelake-server", 16, "wino.rows=1 " }, /* ten parts for 16 threads */
+	{ GUESS(64, 56), "cpu:icelake-server", 1, "m=6 wino.rows=5 " },
+};
+
+START_TEST(blocks_of_rows_hold_enough_tiles)
+{
+	Arena *a = arena_new();
+	Err err = { 0 };
+	Text text = { .arena = a };
+	Target target = named_target(blocks[_i].target, blocks[_i].threads);
+	Space *space = space_new(a, task_of(a, blocks[_i].dag), &target, &err);
+	ck_assert_msg(space != NULL, "%s", err.text);
+	space_print_config(&text, space, &space->first);
+	ck_assert_msg(strstr(text_str(&text), blocks[_i].config) != NULL, "%s", text_str(&text));
+	arena_free(a);
+}
+END_TEST
+
 START_TEST(large_tiles_are_for_large_maps)
 {
 	Arena *a = arena_new();
@@ -423,6 +453,7 @@ int main(void)
 	tcase_add_loop_test(tc, seven_products_are_for_many_rows, 0, LEN(halves));
 	tcase_add_loop_test(tc, many_rows_are_in_blocks_by_default, 0, LEN(many_rows));
 	tcase_add_loop_test(tc, blocks_of_rows_equal_the_naive_form, 0, LEN(in_blocks));
+	tcase_add_loop_test(tc, blocks_of_rows_hold_enough_tiles, 0, LEN(blocks));
 	tcase_add_loop_test(tc, large_tiles_are_for_large_maps, 0, LEN(guesses));
 	tcase_add_test(tc, a_column_has_several_algorithms);
 	tcase_add_loop_test(tc, compute_refuses, 0, LEN(refused));

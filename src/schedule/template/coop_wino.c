@@ -23,7 +23,7 @@ static int64_t tiles_of(const WinoConv *v)
 /* The products of wino.m; the names of the loops are those of op/algo_winograd.c, but for the merged m.tile. */
 static CoopTile product_of(const WinoConv *v)
 {
-	CoopTile b = { .n = 2, .nouter = 2, .blocks = v->places, .type = F32, .taps = 1, .channels = v->channels,
+	CoopTile b = { .n = 2, .nouter = 2, .blocks = v->all_points, .type = F32, .taps = 1, .channels = v->channels,
 		.outer = { { "m.i.w", v->points[0] }, { "m.j.w", v->points[1] } }, .nrest = 2, .rest = { "m.i", "m.j" } };
 	b.axis[0] = (CoopAxis){ "m.o", "m.o.w", v->filters, .widen = true, .stride = 1, .window = 1 };
 	b.axis[1] = (CoopAxis){ "m.tile", "m.tile.w", tiles_of(v), .widen = true, .stride = 1, .window = 1 };
@@ -46,7 +46,7 @@ static double cycles_of(Sketch *s, const WinoConv *v, int64_t m)
 	const Target *t = s->target;
 	CoopTile b = product_of(v);
 	double cycles = coop_cycles(s, arena_printf(s->arena, "winograd %lld", (long long)m), &b);
-	double moved = (double)(v->places * tiles_of(v) * (v->channels + v->filters)) * v->bytes;
+	double moved = (double)(v->all_points * tiles_of(v) * (v->channels + v->filters)) * v->bytes;
 	double all = moved + (double)(v->batch * v->height * v->width * (v->channels + v->filters)) * v->bytes;
 	double rate = target_rate_beyond(t, moved <= (double)target_cache(t, 2) ? 1 : 2);
 	return cycles + all / (fmax(rate, 1) * fmax(t->cores, 1)) + 2 * t->blocks.launch_ns * t->core.ghz;
@@ -57,7 +57,7 @@ static bool fits(const Sketch *s, int64_t m, WinoConv *v)
 {
 	if (!target_has_warps(s->target) || !winograd_find(s->task, s->target, m, v))
 		return false;
-	double moved = (double)(v->places * tiles_of(v) * (v->channels + v->filters)) * v->bytes;
+	double moved = (double)(v->all_points * tiles_of(v) * (v->channels + v->filters)) * v->bytes;
 	return v->window[0] == 3 && v->window[1] == 3 && v->d->value.at[v->c->in[0]].layout == NULL &&
 		v->channels >= TMPL_WINO_CHANNELS && v->filters >= TMPL_WINO_CHANNELS && moved <= TMPL_WINO_MOVED;
 }

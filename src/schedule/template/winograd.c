@@ -43,22 +43,23 @@ bool winograd_find(const Task *task, const Target *target, int64_t m, WinoConv *
 		&d->call.at[choice.call] != tile_anchor(d))
 		return false;
 	const OpCall *c = &d->call.at[choice.call];
-	const Value *y = &d->value.at[c->out[0]];
+	const Value *y = &d->value.at[c->out[0]], *w = &d->value.at[c->in[1]];
+	int last = y->shape.rank - 1;
 	*out = (WinoConv){ .d = d, .c = c,
 		.batch = y->shape.dim[0],
-		.channels = d->value.at[c->in[1]].shape.dim[1],
-		.filters = d->value.at[c->in[1]].shape.dim[0],
-		.height = y->shape.dim[2],
-		.width = y->shape.dim[3],
+		.channels = w->shape.dim[1],
+		.filters = w->shape.dim[0],
+		.height = last == 3 ? y->shape.dim[2] : 1,
+		.width = y->shape.dim[last],
 		.lanes = target_lanes(target, y->type),
 		.bytes = y->type.bits / 8.0 };
 	for (int k = 0; k < 2; k++) {
-		out->window[k] = d->value.at[c->in[1]].shape.dim[2 + k];
-		out->made[k] = out->window[k] > 1 ? m : 1;
-		out->points[k] = out->made[k] + out->window[k] - 1;
-		out->tiles[k] = ceil_div(y->shape.dim[2 + k], out->made[k]);
+		out->window[k] = k == 1 || last == 3 ? w->shape.dim[last - 1 + k] : 1;
+		out->outputs[k] = out->window[k] > 1 ? m : 1;
+		out->points[k] = out->outputs[k] + out->window[k] - 1;
+		out->tiles[k] = ceil_div(k == 0 ? out->height : out->width, out->outputs[k]);
 	}
-	out->places = out->points[0] * out->points[1];
+	out->all_points = out->points[0] * out->points[1];
 	return true;
 }
 
@@ -80,16 +81,16 @@ static double likely_cycles(const Target *target, const WinoConv *v, bool direct
 {
 	double fmas = target->core.fma_rate * (double)v->lanes; /* a cycle */
 	double fill = v->bytes / target->core.level[TARGET_CACHES]; /* cycles for an element from memory */
-	double weights = (double)(direct ? v->window[0] * v->window[1] : v->places);
+	double weights = (double)(direct ? v->window[0] * v->window[1] : v->all_points);
 	double products = weights * (double)(direct ? v->height * v->width : v->tiles[0] * v->tiles[1]);
-	double each = fill + (v->places > TMPL_WINO_HELD ? TMPL_WINO_LARGE : 0);
+	double each = fill + (v->all_points > TMPL_WINO_HELD ? TMPL_WINO_LARGE : 0);
 	double pairs = (double)v->channels * (double)v->filters;
 	double reckon = pairs * products / fmas + (direct ? 0 : products * (double)(v->channels + v->filters) * each);
 	double fetch = pairs * weights * fill;
 	return fmax(reckon, fetch) + TMPL_WINO_HIDDEN * fmin(reckon, fetch);
 }
 
-/* What is likely best before anything is known: 0 (direct), or outputs of a tile. */
+/* What is likely best before anything is known: m, or 0: direct. */
 static int64_t likely_best(const Task *task, const Target *target)
 {
 	double best = 0;
@@ -129,14 +130,15 @@ static bool holds_v(const Target *t, const WinoConv *v, int64_t blocks, int64_t 
 	if (last == NULL)
 		return true;
 	int64_t sharing = last->shared_by < t->threads ? last->shared_by : t->threads;
-	double bytes = (double)(v->places * tiles * v->channels) * v->bytes;
+	double bytes = (double)(v->all_points * tiles * v->channels) * v->bytes;
 	return bytes * (double)(blocks < sharing ? blocks : sharing) <= (double)last->bytes;
 }
 
 /* Whether a product of so few tiles asks for weights faster than the cache that holds them gives them with ease. */
 static bool starves(const Target *t, const WinoConv *v, int64_t tiles)
 {
-	bool near = v->places * v->channels * v->filters * (int64_t)v->bytes <= target_cache(t, 2);
+	double weights = (double)v->all_points * (double)v->channels * (double)v->filters * v->bytes;
+	bool near = weights <= (double)target_cache(t, 2);
 	double asked = (double)v->lanes * v->bytes * t->core.fma_rate / (double)tiles;
 	return asked > TMPL_WINO_EASE * target_rate_beyond(t, near ? 1 : 2);
 }
@@ -149,10 +151,10 @@ static int64_t choose_rows(Sketch *s, const WinoConv *v)
 	int n = 0, first = 0;
 	double most = 0;
 	for (int64_t r = 1; r <= th; r++) {
-		double own = (double)(v->places * r * tw * (v->channels + v->filters)) * v->bytes;
+		double own = (double)(v->all_points * r * tw * (v->channels + v->filters)) * v->bytes;
 		if (th % r != 0 || n == KNOB_OPTIONS || (r < th && target_has_blocks(s->target) && own > TMPL_LONE_LOCAL))
 			continue;
-		double filled = r < th ? share_filled(s->target, th / r) : 1;
+		double filled = share_filled(s->target, r < th ? th / r : v->all_points); /* share_nests */
 		bool starved = n > 0 && r * tw <= 2 * TMPL_WINO_BLOCK && !target_has_blocks(s->target) &&
 			starves(s->target, v, option[first] * tw);
 		if ((r * tw <= TMPL_WINO_BLOCK || starved) && holds_v(s->target, v, th / r, r * tw) &&

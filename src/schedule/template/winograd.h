@@ -13,8 +13,8 @@ typedef struct WinoConv {
 	const OpCall *c;
 	int64_t batch, channels, filters, height, width; /* of the output */
 	/* Along both axes of images: elements of the window, outputs and points of a tile, tiles. */
-	int64_t window[2], made[2], points[2], tiles[2];
-	int64_t places; /* points of a tile: those of both axes */
+	int64_t window[2], outputs[2], points[2], tiles[2];
+	int64_t all_points; /* of a tile: those of both axes, multiplied */
 	int64_t lanes;
 	double bytes; /* bytes of an element */
 } WinoConv;
