@@ -33,15 +33,15 @@ typedef struct Filter {
 	double below[POINTS];
 } Filter;
 
-/* What is known of so many points along an axis. Errors are measured by tests/op/test_algo.c, and have a margin. */
+/* By the number of points along an axis. Errors are measured by tests/op/test_algo.c, and have a margin. */
 static const struct {
 	int points;
 	double error;
 	double infinity; /* the sign of its row of B^T, which is free: that of four points is Lavin and Gray's */
 } known[] = { { 4, 1e-5, -1 }, { 6, 5e-5, 1 }, { 8, 1e-4, 1 }, { 10, 1e-4, 1 } };
 
-/* The row of known; -1: there is none. */
-static int row_of(int64_t points)
+/* Its place in known[]; -1: it has none. */
+static int known_of(int64_t points)
 {
 	for (size_t k = 0; k < sizeof known / sizeof *known; k++)
 		if (known[k].points == points)
@@ -71,14 +71,14 @@ static void product_of_roots(int n, int k, double *c)
  */
 static bool filter_of(int64_t m, int64_t r, Filter *f)
 {
-	int n = (int)(m + r - 1), last = n - 1, row = row_of(n);
+	int n = (int)(m + r - 1), last = n - 1, place = known_of(n);
 	*f = (Filter){ .m = (int)m, .r = (int)r, .n = n, .b = { n, n, { { 0 } } }, .g = { n, (int)r, { { 0 } } },
 		.a = { (int)m, n, { { 0 } } } };
 	if (n == 1) { /* no window here */
 		f->b.at[0][0] = f->g.at[0][0] = f->a.at[0][0] = f->below[0] = 1;
 		return true;
 	}
-	if (row < 0)
+	if (place < 0)
 		return false;
 	for (int k = 0; k < last; k++) {
 		double *b = f->b.at[k], value = 0, power = 1, scale = 1;
@@ -102,9 +102,9 @@ static bool filter_of(int64_t m, int64_t r, Filter *f)
 	}
 	product_of_roots(last, last, f->b.at[last]);
 	for (int j = 0; j < n; j++)
-		f->b.at[last][j] *= known[row].infinity;
+		f->b.at[last][j] *= known[place].infinity;
 	f->below[last] = f->g.at[last][r - 1] = 1;
-	f->a.at[m - 1][last] = known[row].infinity;
+	f->a.at[m - 1][last] = known[place].infinity;
 	return true;
 }
 
@@ -255,7 +255,7 @@ typedef struct Wino {
 	Naive *nv;
 	Filter f[2];
 	Window win; /* as image_window has it */
-	bool row;   /* tensors have columns alone, rank 3 */
+	bool one_axis; /* images have columns alone: rank 3 */
 	int64_t n, c, o, tiles[2];
 	Buf *u, *v, *m;
 } Wino;
@@ -266,7 +266,7 @@ static const Expr *const *image_at(const Wino *w, const Expr *a, const Expr *b, 
 	const Expr **idx = arena_array(ir_arena(w->nv->ir), const Expr *, 4);
 	idx[0] = a;
 	idx[1] = b;
-	idx[2] = w->row ? x : h;
+	idx[2] = w->one_axis ? x : h;
 	idx[3] = x;
 	return idx;
 }
@@ -437,7 +437,7 @@ static bool image_window(const Dag *d, const OpCall *c, Window *w)
 
 static void build(Naive *nv, const int64_t *param)
 {
-	Wino w = { .nv = nv, .row = nv->d->value.at[nv->c->out[0]].shape.rank == 3 };
+	Wino w = { .nv = nv, .one_axis = nv->d->value.at[nv->c->out[0]].shape.rank == 3 };
 	const char *block = nv->block;
 	image_window(nv->d, nv->c, &w.win);
 	filters_of(param[0], &w.win, w.f);
@@ -464,14 +464,14 @@ static const char *refuses(const Dag *d, const OpCall *c, const int64_t *param)
 	if (c->op != OP_conv)
 		return "the call is no convolution";
 	if (!image_window(d, c, &w))
-		return "the convolution has three spatial dimensions";
+		return "the convolution has not one or two spatial dimensions";
 	for (int k = 0; k < w.n; k++)
 		if (w.stride[k] != 1 || w.dilation[k] != 1)
 			return "the convolution has a stride or a dilation";
 	if (w.kernel[0] * w.kernel[1] == 1)
 		return "the window has one element";
 	if (!filters_of(param[0], &w, f))
-		return "no tile of such m is known: m and the window's extent, less one, are 4, 6 or 8, or 10 in a row";
+		return "no tile of such m is known: m and the window's extent, less one, are 4, 6 or 8; 10 in a row or column";
 	const Value *g = op_in(d, c, 1);
 	if (op_int(c, "groups") != 1)
 		return "the convolution has groups";
@@ -490,7 +490,7 @@ static double error(const Dag *d, const OpCall *c, const int64_t *param)
 	Window w;
 	image_window(d, c, &w);
 	int64_t most = w.kernel[0] > w.kernel[1] ? w.kernel[0] : w.kernel[1];
-	return known[row_of(param[0] + most - 1)].error;
+	return known[known_of(param[0] + most - 1)].error;
 }
 
 /* Of a tile's products for its outputs. */

@@ -324,17 +324,20 @@ START_TEST(the_error_is_within_what_is_stated)
 END_TEST
 
 static const struct {
-	const char *call, *weights, *why;
+	const char *in, *call, *weights, *why;
 } refused[] = {
-	{ "conv(x, w) strides=[2,2]", "const w: f32[4,4,3,3]", "stride" },
-	{ "conv(x, w) dilations=[2,2]", "const w: f32[4,4,3,3]", "dilation" },
-	{ "conv(x, w) groups=2", "const w: f32[4,2,3,3]", "groups" },
-	{ "conv(x, w)", "const w: f32[4,4,1,1]", "one element" },
-	{ "conv(x, w)", "const w: f32[4,4,3,4]", "4, 6 or 8" },
-	{ "conv(x, w) pads=[0,4,0,4]", "const w: f32[4,4,3,9]", "or 10 in a row" },
-	{ "conv(x, w) pads=[0,4,0,4]", "const w: f32[4,4,1,11]", "or 10 in a row" },
-	{ "conv(x, w)", "in w: f32[4,4,3,3]", "constant" },
-	{ "relu(x)", "const w: f32[1]", "no call" },
+	{ "f32[1,4,8,8]", "conv(x, w) strides=[2,2]", "const w: f32[4,4,3,3]", "stride" },
+	{ "f32[1,4,8,8]", "conv(x, w) dilations=[2,2]", "const w: f32[4,4,3,3]", "dilation" },
+	{ "f32[1,4,8,8]", "conv(x, w) groups=2", "const w: f32[4,2,3,3]", "groups" },
+	{ "f32[1,4,8,8]", "conv(x, w)", "const w: f32[4,4,1,1]", "one element" },
+	{ "f32[1,4,8,8]", "conv(x, w)", "const w: f32[4,4,3,4]", "4, 6 or 8" },
+	{ "f32[1,4,8,8]", "conv(x, w) pads=[0,4,0,4]", "const w: f32[4,4,3,9]", "10 in a row or column" },
+	{ "f32[1,4,8,8]", "conv(x, w) pads=[0,4,0,4]", "const w: f32[4,4,1,11]", "10 in a row or column" },
+	{ "f32[1,4,8,8]", "conv(x, w)", "in w: f32[4,4,3,3]", "constant" },
+	{ "f32[1,4,9]", "conv(x, w) strides=[2]", "const w: f32[4,4,3]", "stride" },
+	{ "f32[1,4,9]", "conv(x, w)", "const w: f32[4,4,1]", "one element" },
+	{ "f32[1,4,8,8,8]", "conv(x, w)", "const w: f32[4,4,3,3,3]", "one or two spatial dimensions" },
+	{ "f32[1,4,8,8]", "relu(x)", "const w: f32[1]", "no call" },
 };
 
 START_TEST(other_convolutions_are_refused)
@@ -342,8 +345,8 @@ START_TEST(other_convolutions_are_refused)
 	Arena *a = arena_new();
 	Err err = { 0 };
 	AlgoChoice choice;
-	Dag *d = dag_of(
-		a, arena_printf(a, "dag t\nin x: f32[1,4,8,8]\n%s\ny = %s\nout y\n", refused[_i].weights, refused[_i].call));
+	Dag *d = dag_of(a, arena_printf(a, "dag t\nin x: %s\n%s\ny = %s\nout y\n", refused[_i].in, refused[_i].weights,
+		refused[_i].call));
 	ck_assert(!algo_choose(d, "conv2d.winograd", &(AlgoArg){ "m", 2 }, 1, &choice, &err));
 	ck_assert_int_eq(err.code, ERR_ILLEGAL);
 	ck_assert_msg(strstr(err.text, refused[_i].why) != NULL, "%s", err.text);

@@ -337,11 +337,11 @@ START_TEST(blocks_of_rows_equal_the_naive_form)
 }
 END_TEST
 
-/* Of rows of five tiles: their product waits for the weights in blocks of one row, with vectors of 16 lanes. */
+/* Few tiles in a row: a product of one row waits for weights with vectors of 16 lanes, unless threads would idle. */
 static const struct {
 	const char *dag, *target;
 	int threads;
-	const char *config; /* a part of the default's */
+	const char *config; /* a part of the default's, of the template above */
 } blocks[] = {
 	{ GUESS_OF(192, 17, "1,7", "0,3,0,3"), "cpu:icelake-server", 1, "m=4 wino.rows=17 " },
 	{ GUESS_OF(192, 17, "7,1", "3,0,3,0"), "cpu:icelake-server", 1, "m=4 wino.rows=1 " },
