@@ -6,7 +6,8 @@
  *
  * Row-major stay: inputs, outputs and constants of the network; tensors of few channels, or of one pixel
  * (where blocks would only add padding); the results of reshapes, and what only reshapes read, since a
- * reshape costs nothing between row-major tensors. orders.c offers blocks for those behind transposes.
+ * reshape costs nothing between row-major tensors. orders.c offers blocks for those behind transposes. So do
+ * regions of one spatial dimension that a dense layer reads or writes: its vectors lie along the row.
  *
  * A device whose threads run each instruction together (warp > 1) gets no blocks: neighbouring threads take
  * neighbouring pixels of row-major tensors. Its matrix units rather take neighbouring channels: regions that
@@ -55,8 +56,8 @@ static void find_candidates(Lay *l, bool warps)
 	}
 	for (size_t v = 0; v < d->value.n; v++) {
 		const Value *x = &d->value.at[v];
-		l->may[v] = is_image(x) && (x->shape.rank == 4 || !warps) && d->call.at[x->call].op != OP_reshape &&
-			readers[v] > reshapes[v];
+		bool takes = x->shape.rank == 4 || !warps; /* NHWC has two spatial dimensions */
+		l->may[v] = takes && is_image(x) && d->call.at[x->call].op != OP_reshape && readers[v] > reshapes[v];
 	}
 	for (size_t i = 0; i < d->output.n; i++)
 		l->may[d->output.at[i]] = false;
@@ -69,13 +70,13 @@ static int first_of(Lay *l, int v)
 	return v;
 }
 
-/* Joins the values of one call to one region; values that stay row-major join none. */
+/* Joins the values of one call to one region, but for those that stay row-major or have a rank of their own. */
 static void join_values(Lay *l, const OpCall *c)
 {
 	int to = DAG_NONE;
 	for (int k = 0; k < c->nin + c->nout; k++) {
 		int v = k < c->nin ? c->in[k] : c->out[k - c->nin];
-		if (v == DAG_NONE || !l->may[v])
+		if (v == DAG_NONE || !l->may[v] || l->d->value.at[v].shape.rank != l->d->value.at[c->out[0]].shape.rank)
 			continue;
 		if (to == DAG_NONE)
 			to = first_of(l, v);
@@ -110,6 +111,11 @@ static void find_regions(Lay *l, const Target *t, bool warps)
 			continue;
 		l->wanted[first_of(l, c->in[0])] = true;
 		l->wanted[first_of(l, c->out[0])] = true;
+	}
+	for (size_t i = 0; i < d->call.n; i++) {
+		const OpCall *c = &d->call.at[i];
+		if (c->op == OP_dense && d->value.at[c->out[0]].shape.rank == 3)
+			l->wanted[first_of(l, c->in[0])] = l->wanted[first_of(l, c->out[0])] = false;
 	}
 }
 

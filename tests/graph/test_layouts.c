@@ -37,6 +37,24 @@ static const struct {
 	    "f32[32,32,3]\n"
 		"a = exp(x)\nb = softmax(a)\nc = conv(z, w)\nd = conv(v, k)\ne = neg(b)\nf = neg(c)\ng = neg(d)\nout e, f, g\n",
 		"a b c:NCHW32c d:NCW16c e f g" },
+	/* Rows that a dense layer reads or writes stay; a product of two computed ones is as good in blocks. */
+	{ 16,
+		"dag\nin x: f32[1,32,24]\nconst f: f32[40,24]\nconst w: f32[32,32,3]\nconst g: f32[24,40]\n"
+		"a = dense(x, f)\nb = relu(a)\nc = conv(b, w) pads=[1,1]\nd = relu(c)\ne = dense(d, g)\nout e\n",
+		"a b c d e" },
+	{ 16,
+		"dag\nin x: f32[1,32,24]\nconst w: f32[32,32,3]\nconst g: f32[40,24]\n"
+		"a = conv(x, w) pads=[1,1]\nb = relu(a)\nc = conv(b, w) pads=[1,1]\nd = dense(c, g)\nout d\n",
+		"a:NCW16c b:NCW16c c d" },
+	{ 16,
+		"dag\nin x: f32[1,32,24]\nin z: f32[1,24,40]\nconst w: f32[32,32,3]\n"
+		"a = matmul(x, z)\nb = conv(a, w) pads=[1,1]\nc = relu(b)\nout c\n",
+		"a:NCW16c b:NCW16c c" },
+	/* An operand of another rank has other channels. */
+	{ 16,
+		"dag\nin x: f32[1,32,24,8]\nin z: f32[32,24,8]\nconst w: f32[32,32,1,1]\n"
+		"a = conv(x, w)\nb = exp(z)\nc = add(a, b)\nd = conv(c, w)\nout d\n",
+		"a:NCHW16c b c:NCHW16c d" },
 	/* Of three dimensions. */
 	{ 16,
 		"dag\nin x: f32[1,32,2,4,4]\nconst w: f32[32,32,1,3,3]\na = conv(x, w)\nb = relu(a)\nc = neg(b)\nout c\n",
