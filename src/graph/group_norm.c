@@ -1,13 +1,13 @@
 /*
- * Group norm as front ends write it: an image [N,C,H,W] is cut into [N,G,..], the mean and the variance of each group
+ * Group norm as front ends write it: an image [N,C,..] is cut into [N,G,..], the mean and the variance of each group
  * normalise its elements, and channels get a scale and a shift. The cut does not fit channels in blocks, so the image
  * would be copied to rows and back. Here the statistics of groups are computed from those of channels:
  *
  *	mean = mean(m),  variance = mean(v + (m - mean)^2)   over a group's channels of mean m and variance v
  *
  * (Chan, Golub, LeVeque 1979). What is left is y = x * a + b with one a and one b for each channel. Scales and shifts
- * behind the norm go into these. So each call works on the image as it lies. Left out: images without two spatial
- * dimensions, which have no blocks; 16 bits, which would be rounded more often.
+ * behind the norm go into these. So each call works on the image as it lies. Left out: 16 bits, which would be rounded
+ * more often.
  */
 #include "graph/edit.h"
 #include "op/element.h"
@@ -19,7 +19,7 @@ typedef struct Norm {
 	int image; /* new values; shift DAG_NONE: none */
 	int mean, scale, shift, result; /* result: the normalised image */
 	Shape channels;                 /* [N,G,K,1..] */
-	int means;                      /* of channels: [N,C,1,1] */
+	int means;                      /* of channels: [N,C,1..] */
 	int centred, square, variance, product; /* old values: x - mean, its square, the mean of that, the scaled one */
 } Norm;
 
@@ -48,7 +48,7 @@ static bool is_group_mean(const Dag *d, const OpCall *c)
 		is_of_groups(d->value.at[c->out[0]].shape, d->value.at[c->in[0]].shape);
 }
 
-/* The image [N,C,H,W] that old value x, [N,G,..], is cut from; DAG_NONE: it is not. */
+/* The image [N,C,..] that old value x, [N,G,..], is cut from; DAG_NONE: it is not. */
 static int find_image(const Dag *d, int x)
 {
 	const OpCall *cut = writer(d, x);
@@ -58,8 +58,8 @@ static int find_image(const Dag *d, int x)
 	const Value *image = &d->value.at[cut->in[0]];
 	const int64_t *dim = image->shape.dim;
 	bool is = image->kind == VALUE_CALL && dtype_is_float(image->type) && image->type.bits >= 32 &&
-		image->shape.rank == 4 && dim[1] > GRAPH_FEW_CHANNELS && shape_elements(image->shape) > dim[0] * dim[1] &&
-		s.dim[0] == dim[0] && s.dim[1] > 0 && dim[1] % s.dim[1] == 0;
+		image->shape.rank >= 3 && image->shape.rank <= 5 && dim[1] > GRAPH_FEW_CHANNELS &&
+		shape_elements(image->shape) > dim[0] * dim[1] && s.dim[0] == dim[0] && s.dim[1] > 0 && dim[1] % s.dim[1] == 0;
 	return is ? cut->in[0] : DAG_NONE;
 }
 
@@ -104,7 +104,7 @@ static int reshaped(Edit *e, const char *name, int x, Shape s)
 
 static int mean_of(Edit *e, const char *name, int x, int64_t first, int naxes)
 {
-	Attr axes = attr_ints("axes", (int64_t[]){ first, first + 1 }, naxes);
+	Attr axes = attr_ints("axes", (int64_t[]){ first, first + 1, first + 2 }, naxes);
 	return edit_call(e, OP_reduce_mean, name, &x, 1, &axes, 1);
 }
 
@@ -123,7 +123,7 @@ static void begin(Edit *e, Norms *norms, const OpCall *c)
 	n.image = edit_value(e, image);
 	n.channels = d->value.at[mean->out[0]].shape;
 	n.channels.dim[2] = d->value.at[image].shape.dim[1] / n.channels.dim[1];
-	n.means = mean_of(e, name, n.image, 2, 2);
+	n.means = mean_of(e, name, n.image, 2, edit_at(e, n.image)->shape.rank - 2);
 	n.mean = n.means == DAG_NONE ? DAG_NONE : reshaped(e, name, n.means, n.channels);
 	if (n.mean != DAG_NONE && n.channels.dim[2] > 1)
 		n.mean = mean_of(e, name, n.mean, 2, 1);
@@ -139,7 +139,7 @@ static bool write_variance(Edit *e, const Norm *n, const OpCall *c)
 	const char *name = e->from->value.at[c->out[0]].name;
 	int x = call2(e, OP_sub, name, "centred", n->image, n->means);
 	x = x == DAG_NONE ? x : call2(e, OP_mul, name, "square", x, x);
-	x = x == DAG_NONE ? x : mean_of(e, name, x, 2, 2);
+	x = x == DAG_NONE ? x : mean_of(e, name, x, 2, edit_at(e, x)->shape.rank - 2);
 	x = x == DAG_NONE ? x : reshaped(e, name, x, n->channels);
 	if (x == DAG_NONE || n->channels.dim[2] == 1) {
 		edit_replace(e, c->out[0], x);
@@ -153,14 +153,16 @@ static bool write_variance(Edit *e, const Norm *n, const OpCall *c)
 	return x != DAG_NONE && edit_call_as(e, c, OP_reduce_mean, &x, 1, &axis, 1);
 }
 
-/* A statistic for each channel: [N,C,1,1]. */
+/* A statistic for each channel: [N,C,1..]. */
 static int for_channels(Edit *e, const Norm *n, const char *name, int x)
 {
-	const Shape *image = &edit_at(e, n->image)->shape;
+	Shape channels = edit_at(e, n->image)->shape;
+	for (int k = 2; k < channels.rank; k++)
+		channels.dim[k] = 1;
 	Attr wide = attr_ints("shape", n->channels.dim, n->channels.rank);
 	if (!shape_eq(edit_at(e, x)->shape, n->channels))
 		x = edit_call(e, OP_expand, name, &x, 1, &wide, 1);
-	return x == DAG_NONE ? x : reshaped(e, name, x, shape_of(4, (int64_t[]){ image->dim[0], image->dim[1], 1, 1 }));
+	return x == DAG_NONE ? x : reshaped(e, name, x, channels);
 }
 
 /* Writes x * scale + (shift - mean * scale), which stands for the old value y. */
@@ -214,14 +216,17 @@ static int as_statistic(Edit *e, const Norm *n, Shape to, int v)
 {
 	const Value x = *edit_at(e, v);
 	const Shape *image = &edit_at(e, n->image)->shape;
-	Shape from = shape_of(5, (int64_t[]){ n->channels.dim[0], n->channels.dim[1], n->channels.dim[2], image->dim[2],
-		image->dim[3] });
-	Shape narrow = n->channels, wide = to, split = { .rank = 5 };
+	Shape from = shape_of(3, n->channels.dim), narrow = n->channels, wide = to, split = { .rank = image->rank + 1 };
+	for (int k = 2; k < image->rank; k++)
+		from.dim[from.rank++] = image->dim[k];
 	if (x.shape.rank > to.rank)
 		return DAG_NONE;
 	for (int k = 0; k < to.rank; k++)
 		wide.dim[k] = k < to.rank - x.shape.rank ? 1 : x.shape.dim[k - (to.rank - x.shape.rank)];
-	if (!sink_split(to, wide.dim, from, split.dim) || split.dim[3] != 1 || split.dim[4] != 1)
+	bool fits = sink_split(to, wide.dim, from, split.dim);
+	for (int k = 3; k < split.rank; k++)
+		fits = fits && split.dim[k] == 1;
+	if (!fits)
 		return DAG_NONE;
 	memcpy(narrow.dim, split.dim, 3 * sizeof *split.dim);
 	return x.kind == VALUE_CONST ? edit_const(e, x.name, x.type, narrow, x.data) : reshaped(e, x.name, v, narrow);

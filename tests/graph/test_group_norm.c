@@ -53,16 +53,22 @@ static int scaled(Dag *d, Rng *r, int y)
 	return y;
 }
 
-/* The image is cut into [N,G,L], [N,G,K,L] or [N,G,K,H,W]. */
+/* The image, of one to three spatial dimensions, is cut into [N,G,L], [N,G,K,L] or [N,G,K,..]. */
 static Dag *random_norm(Arena *a, Rng *r)
 {
 	Dag *d = dag_new(a, "norm");
-	int64_t groups = rng_range(r, 1, 4), each = rng_range(r, 1, 4), h = rng_range(r, 2, 4), w = rng_range(r, 1, 4);
+	int64_t groups = rng_range(r, 1, 4), each = rng_range(r, 1, 4), pixels = 1;
 	each = groups * each <= GRAPH_FEW_CHANNELS ? GRAPH_FEW_CHANNELS + 1 : each;
-	Shape image = { 4, { rng_range(r, 1, 2), groups * each, h, w } };
-	Shape cut[] = { { 3, { image.dim[0], groups, each * h * w } }, { 4, { image.dim[0], groups, each, h * w } },
-		{ 5, { image.dim[0], groups, each, h, w } } }, s = cut[rng_below(r, LEN(cut))];
-	Attr axes = attr_ints("axes", (int64_t[]){ 2, 3, 4 }, s.rank - 2), back = attr_ints("shape", image.dim, 4);
+	Shape image = { (int)rng_range(r, 3, 5), { rng_range(r, 1, 2), groups * each } };
+	Shape whole = { 3, { image.dim[0], groups, each } };
+	for (int k = 2; k < image.rank; k++) {
+		whole.dim[whole.rank++] = image.dim[k] = rng_range(r, k == 2 ? 2 : 1, 4);
+		pixels *= image.dim[k];
+	}
+	Shape cut[] = { { 3, { image.dim[0], groups, each * pixels } }, { 4, { image.dim[0], groups, each, pixels } },
+		whole }, s = cut[rng_below(r, LEN(cut))];
+	Attr axes = attr_ints("axes", (int64_t[]){ 2, 3, 4, 5 }, s.rank - 2);
+	Attr back = attr_ints("shape", image.dim, image.rank);
 	int x = plain(d, OP_tanh, dag_add_input(d, "x", F32, image), DAG_NONE);
 	int y = call(d, OP_reshape, x, DAG_NONE, attr_ints("shape", s.dim, s.rank));
 	y = plain(d, OP_sub, y, call(d, OP_reduce_mean, y, DAG_NONE, axes));
