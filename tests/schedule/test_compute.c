@@ -219,6 +219,9 @@ END_TEST
 	"dag t\nin x: f32[1," #c "," #hw "," #hw "]:NCHW16c\nconst w: f32[" #c "," #c "," kernel "]\ny: f32[1," #c \
 	"," #hw "," #hw "]:NCHW16c = conv(x, w) pads=[" pads "]\nout y\n"
 #define GUESS(c, hw) GUESS_OF(c, hw, "3,3", "1,1,1,1")
+#define ROW(c, length, window, pad)                                                                            \
+	"dag t\nin x: f32[1," #c "," #length "]:NCW16c\nconst w: f32[" #c "," #c "," #window "]\ny: f32[1," #c "," \
+	#length "]:NCW16c = conv(x, w) pads=[" #pad "," #pad "]\nout y\n"
 
 /* What memory gives in a cycle decides where the larger weights of m = 4 pay; m = 6 needs large maps and many sums. */
 static const struct {
@@ -349,6 +352,11 @@ static const struct {
 	{ GUESS_OF(64, 16, "1,5", "0,2,0,2"), "cpu:icelake-server", 1, "wino.rows=16 " },
 	{ GUESS_OF(64, 16, "1,5", "0,2,0,2"), "cpu:icelake-server", 16, "wino.rows=1 " }, /* ten parts for 16 threads */
 	{ GUESS(64, 56), "cpu:icelake-server", 1, "m=6 wino.rows=5 " },
+	/* One row of tiles. */
+	{ ROW(64, 200, 3, 1), "cpu:icelake-server", 1, "m=6 wino.rows=34 " },
+	{ ROW(64, 996, 3, 1), "cpu:icelake-server", 1, "m=6 wino.rows=166 " },
+	{ ROW(64, 1320, 3, 1), "cpu:icelake-server", 1, "m=6 wino.rows=110 " },
+	{ ROW(64, 1320, 3, 1), "cpu:icelake-server", 2, "m=6 wino.rows=110 " },
 };
 
 START_TEST(blocks_of_rows_hold_enough_tiles)
@@ -361,6 +369,44 @@ START_TEST(blocks_of_rows_hold_enough_tiles)
 	ck_assert_msg(space != NULL, "%s", err.text);
 	space_print_config(&text, space, &space->first);
 	ck_assert_msg(strstr(text_str(&text), blocks[_i].config) != NULL, "%s", text_str(&text));
+	arena_free(a);
+}
+END_TEST
+
+/* The default's tiles that read padding: code of their own where others are between and a block has whole rows. */
+static const struct {
+	const char *dag, *cuts; /* NULL: the knob is not asked */
+} edges[] = {
+	{ GUESS(64, 56), "cut v.tw 1\ncut v.tw.2 8\n" },
+	{ GUESS(64, 8), NULL },
+	{ GUESS_OF(64, 24, "1,7", "0,3,0,3"), "cut v.tw 1\ncut v.tw.2 4\n" },
+	{ GUESS_OF(64, 25, "1,7", "0,6,0,0"), "cut v.tw 2\ncut v.tw.2 4\n" }, /* the last tile is not full */
+	{ GUESS_OF(64, 24, "1,7", "0,6,0,0"), "cut v.tw 2\nfuse" },
+	{ GUESS_OF(64, 24, "7,1", "3,0,3,0"), NULL },
+	{ ROW(64, 200, 3, 1), "cut v.tw 1\ncut v.tw.2 32\n" },
+	{ ROW(64, 1320, 3, 1), NULL },
+};
+
+START_TEST(tiles_that_read_padding_are_cut_off)
+{
+	Arena *a = arena_new();
+	Err err = { 0 };
+	Text text = { .arena = a };
+	Target target = named_target("cpu:icelake-server", 1);
+	Space *space = space_new(a, task_of(a, edges[_i].dag), &target, &err);
+	ck_assert_msg(space != NULL, "%s", err.text);
+	Config c = space->first;
+	int at = 0;
+	while (at < c.n && strcmp(space_knob(space, &c, at)->name, "wino.edges") != 0)
+		at++;
+	if (at < c.n)
+		c = space_move(space, &c, at, 1);
+	Trace *t = space_trace(space, &c, a, &err);
+	ck_assert_msg(t != NULL, "%s", err.text);
+	trace_print(&text, t);
+	ck_assert_msg(strstr(text_str(&text), "compute conv2d.winograd") != NULL, "%s", text_str(&text));
+	ck_assert_msg((at < c.n) == (edges[_i].cuts != NULL), "%s", text_str(&text));
+	ck_assert_msg(edges[_i].cuts == NULL || strstr(text_str(&text), edges[_i].cuts) != NULL, "%s", text_str(&text));
 	arena_free(a);
 }
 END_TEST
@@ -454,6 +500,7 @@ int main(void)
 	tcase_add_loop_test(tc, many_rows_are_in_blocks_by_default, 0, LEN(many_rows));
 	tcase_add_loop_test(tc, blocks_of_rows_equal_the_naive_form, 0, LEN(in_blocks));
 	tcase_add_loop_test(tc, blocks_of_rows_hold_enough_tiles, 0, LEN(blocks));
+	tcase_add_loop_test(tc, tiles_that_read_padding_are_cut_off, 0, LEN(edges));
 	tcase_add_loop_test(tc, large_tiles_are_for_large_maps, 0, LEN(guesses));
 	tcase_add_test(tc, a_column_has_several_algorithms);
 	tcase_add_loop_test(tc, compute_refuses, 0, LEN(refused));

@@ -1,7 +1,8 @@
 /*
  * Winograd's algorithm as the template of convolutions schedules it: its knobs "wino.*", and the steps that a choice of
- * them stands for. Transformations and products go over blocks of tile rows, so that V and M stay in the cache; the
- * product is a register tile of p tiles by f vectors of output channels. With blocks, the trace makes
+ * them stands for. Transformations and products go over blocks of tile rows, so that V and M stay in the cache; of one
+ * row, over blocks of its tiles. The product is a register tile of p tiles by f vectors of output channels. With blocks
+ * of rows, the trace makes
  *
  *	for y.th.o {                                     (parallel)
  *		wino.v: for v.th, v.tw { for v.c.o { for v.c.i vector }}
@@ -26,10 +27,11 @@ enum { LEAST = 2, MOST = 6 /* outputs of a tile along an axis of the window */ }
 
 /* What is picked. */
 typedef struct Knobs {
-	int64_t rows;            /* of tiles in a block */
+	int64_t block;           /* rows of tiles in a block; where there is one row, tiles */
 	int64_t vectors, pixels; /* the product's register tile: vectors of output channels, tiles */
 	int64_t unroll;          /* input channels at a time */
-	bool edges;              /* the first and last tiles of a row are code of their own */
+	int64_t padded[2];       /* tiles that read padding, at the start and at the end of a row */
+	bool edges;              /* these are code of their own */
 	bool ahead;              /* the next weights are requested while these are used */
 	bool tiles_stay;         /* while weights pass */
 	bool inside;             /* the transformations go from vector to vector of a tile, not from tile to tile */
@@ -143,30 +145,44 @@ static bool starves(const Target *t, const WinoConv *v, int64_t tiles)
 	return asked > TMPL_WINO_EASE * target_rate_beyond(t, near ? 1 : 2);
 }
 
-/* Rows of tiles in a block divide all of them. */
-static int64_t choose_rows(Sketch *s, const WinoConv *v)
+/* Blocks are of whole rows of tiles; where there is one row, of tiles: the axis of tiles that they divide. */
+static int blocks_axis(const WinoConv *v)
 {
-	int64_t th = v->tiles[0], tw = v->tiles[1];
+	return v->tiles[0] == 1;
+}
+
+/* Tiles that a block cannot divide. */
+static int64_t tiles_together(const WinoConv *v)
+{
+	return blocks_axis(v) == 0 ? v->tiles[1] : 1;
+}
+
+/* Blocks divide all rows, or all tiles of one row, and then may be of any size: the nearest to the wanted one. */
+static int64_t choose_block(Sketch *s, const WinoConv *v)
+{
+	int64_t all = v->tiles[blocks_axis(v)], each = tiles_together(v);
 	int64_t option[KNOB_OPTIONS];
 	int n = 0, first = 0;
-	double most = 0;
-	for (int64_t r = 1; r <= th; r++) {
-		double own = (double)(v->all_points * r * tw * (v->channels + v->filters)) * v->bytes;
-		if (th % r != 0 || n == KNOB_OPTIONS || (r < th && target_has_blocks(s->target) && own > TMPL_LONE_LOCAL))
+	double most = 0, nearest = INFINITY;
+	for (int64_t r = 1; r <= all; r++) {
+		double own = (double)(v->all_points * r * each * (v->channels + v->filters)) * v->bytes;
+		if (all % r != 0 || n == KNOB_OPTIONS || (r < all && target_has_blocks(s->target) && own > TMPL_LONE_LOCAL))
 			continue;
-		double filled = share_filled(s->target, r < th ? th / r : v->all_points); /* share_nests */
-		bool starved = n > 0 && r * tw <= 2 * TMPL_WINO_BLOCK && !target_has_blocks(s->target) &&
-			starves(s->target, v, option[first] * tw);
-		if ((r * tw <= TMPL_WINO_BLOCK || starved) && holds_v(s->target, v, th / r, r * tw) &&
-			filled >= most * (1 - TMPL_SHARE_IDLE)) {
+		double filled = share_filled(s->target, r < all ? all / r : v->all_points); /* share_nests */
+		bool starved = n > 0 && r * each <= 2 * TMPL_WINO_BLOCK && !target_has_blocks(s->target) &&
+			starves(s->target, v, option[first] * each);
+		double off = each == 1 ? fabs(log((double)r / TMPL_WINO_ROW)) : 0;
+		bool good = each == 1 ? off < nearest : r * each <= TMPL_WINO_BLOCK || starved;
+		if (good && holds_v(s->target, v, all / r, r * each) && filled >= most * (1 - TMPL_SHARE_IDLE)) {
 			most = filled > most ? filled : most;
+			nearest = off;
 			first = n;
 		}
 		option[n++] = r;
 	}
-	int64_t rows = sketch_number(s, "wino.rows", option, n, first);
+	int64_t block = sketch_number(s, "wino.rows", option, n, first);
 	sketch_opens(s);
-	return rows;
+	return block;
 }
 
 /* Accumulators, the weights of one step and one tile's value fit the registers. Tiles lie tw in a row. */
@@ -206,16 +222,34 @@ static int64_t choose_unroll(Sketch *s, int64_t channels, int64_t sums)
 	return sketch_number(s, "wino.unroll", option, n, sums <= TMPL_WINO_FEW_SUMS && n > 1);
 }
 
+/* Tiles of a row that read padding: those at its start, or those at its end. */
+static int64_t padded_tiles(const WinoConv *v, bool end)
+{
+	int n = 0, axes = v->d->value.at[v->c->out[0]].shape.rank - 2;
+	const int64_t *pads = op_ints(v->c, "pads", &n);
+	int64_t before = n == 2 * axes ? pads[axes - 1] : 0, outputs = v->outputs[1];
+	int64_t first = ceil_div(before, outputs), tiles = 0;
+	if (!end)
+		return first < v->tiles[1] ? first : v->tiles[1];
+	int64_t width = v->d->value.at[v->c->in[0]].shape.dim[axes + 1];
+	while (first + tiles < v->tiles[1] && (v->tiles[1] - 1 - tiles) * outputs - before + v->points[1] > width)
+		tiles++;
+	return tiles;
+}
+
 static Knobs ask_knobs(Sketch *s, const WinoConv *v)
 {
 	static const char *const stay[] = { "weights", "tiles" };
-	Knobs k = { .rows = choose_rows(s, v) };
-	int64_t tw = v->tiles[1], tiles = k.rows * tw;
+	Knobs k = { .block = choose_block(s, v) };
+	int64_t tiles = k.block * tiles_together(v), tw = tiles < v->tiles[1] ? tiles : v->tiles[1];
 	choose_product(s, v, tiles, tw, &k);
 	bool both = k.pixels < tiles && k.vectors * v->lanes < v->filters;
 	k.tiles_stay = sketch_word(s, "wino.order", stay, both ? 2 : 1, 0) == 1;
 	k.unroll = choose_unroll(s, v->channels, k.vectors * k.pixels);
-	k.edges = v->points[1] > 1 && tw >= TMPL_WINO_EDGES && sketch_flag(s, "wino.edges", false);
+	for (int i = 0; i < 2; i++)
+		k.padded[i] = tw == v->tiles[1] ? padded_tiles(v, i) : 0;
+	int64_t padded = k.padded[0] + k.padded[1];
+	k.edges = padded > 0 && padded < tw && sketch_flag(s, "wino.edges", false);
 	k.ahead = sketch_flag(s, "wino.ahead", true);
 	k.inside = (v->channels > v->lanes || v->filters > v->lanes) && !target_has_blocks(s->target) &&
 		sketch_flag(s, "wino.inside", true);
@@ -233,15 +267,14 @@ static const char *split_lanes(Sketch *s, const char *loop, int64_t channels, in
 	return arena_printf(s->arena, "%s.i", loop);
 }
 
-/* Vectors of channels outside, tiles inside: row after row of one block of channels; or tiles outside. */
-static void transform_nest(
-	Sketch *s, const char *c, int64_t channels, int64_t lanes, const char *rows, const char *cols, bool inside)
+/* Vectors of channels outside, loops over tiles inside: row after row of one block of channels; or tiles outside. */
+static void transform_nest(Sketch *s, const char *c, int64_t channels, int64_t lanes, const char *tiles, bool inside)
 {
 	const char *vector = split_lanes(s, c, channels, lanes);
 	if (vector != c && inside)
-		sketch_step(s, "reorder %s%s%s %s.o %s", rows, *rows != 0 ? " " : "", cols, c, vector);
+		sketch_step(s, "reorder %s%s.o %s", tiles, c, vector);
 	else if (vector != c)
-		sketch_step(s, "reorder %s.o %s%s%s %s", c, rows, *rows != 0 ? " " : "", cols, vector);
+		sketch_step(s, "reorder %s.o %s%s", c, tiles, vector);
 	sketch_step(s, "vectorize %s", vector);
 }
 
@@ -254,6 +287,16 @@ void winograd_weights(Sketch *s, const WinoConv *v)
 	sketch_step(s, "split u.o %lld", (long long)lanes);
 	sketch_step(s, "reorder u.o.o u.c u.o.i");
 	sketch_step(s, "vectorize u.o.i");
+}
+
+/* The loop over a row's tiles of V becomes one without conditions between those that read padding. */
+static void cut_edges(Sketch *s, const WinoConv *v, const Knobs *k)
+{
+	int64_t first = k->padded[0], whole = v->tiles[1] - first - k->padded[1];
+	if (first > 0)
+		sketch_step(s, "cut v.tw %lld", (long long)first);
+	if (k->padded[1] > 0)
+		sketch_step(s, "cut %s %lld", first > 0 ? "v.tw.2" : "v.tw", (long long)whole);
 }
 
 static void product_nest(Sketch *s, const WinoConv *v, Knobs k, int64_t tiles)
@@ -352,13 +395,13 @@ static void steps(Sketch *s, const Tiled *t, int64_t m)
 	WinoConv v;
 	if (!winograd_find(s->task, s->target, m, &v))
 		return;
-	int64_t th = v.tiles[0], tw = v.tiles[1];
 	sketch_group(s);
 	Knobs k = ask_knobs(s, &v);
 	sketch_group_end(s);
-	int64_t rows = k.rows;
-	bool blocks = rows < th;
-	const char *at = rows > 1 ? "y.th.o" : "y.th";
+	bool of_rows = blocks_axis(&v) == 0;
+	int64_t all = v.tiles[blocks_axis(&v)];
+	bool blocks = k.block < all, split = blocks && k.block > 1;
+	const char *divided = of_rows ? "y.th" : "y.tw", *at = split ? arena_printf(s->arena, "%s.o", divided) : divided;
 	const AlgoParam *o = algo_find(winograd_algo)->param;
 	while (strcmp(o->key, "o") != 0)
 		o++;
@@ -372,21 +415,21 @@ static void steps(Sketch *s, const Tiled *t, int64_t m)
 	if (!t->bare)
 		sketch_step(s, "absorb wino.y %s", t->last);
 	if (blocks) {
-		if (rows > 1)
-			sketch_step(s, "split y.th %lld", (long long)rows);
+		if (split)
+			sketch_step(s, "split %s %lld", divided, (long long)k.block);
 		sketch_step(s, "compute_at wino.m %s", at);
 		sketch_step(s, "compute_at wino.v %s", at);
 	}
 	winograd_weights(s, &v);
-	transform_nest(s, "v.c", v.channels, v.lanes, "v.th", "v.tw", k.inside);
-	if (k.edges) {
-		sketch_step(s, "cut v.tw 1");
-		sketch_step(s, "cut v.tw.2 %lld", (long long)(tw - 2));
-	}
-	product_nest(s, &v, k, rows * tw);
-	transform_nest(s, "y.o", v.filters, v.lanes, !blocks ? "y.th" : rows > 1 ? "y.th.i" : "", "y.tw", k.inside);
+	transform_nest(s, "v.c", v.channels, v.lanes, "v.th v.tw ", k.inside);
+	if (k.edges)
+		cut_edges(s, &v, &k);
+	product_nest(s, &v, k, k.block * tiles_together(&v));
+	const char *inner = split ? arena_printf(s->arena, "%s.i ", divided) : "", *columns = of_rows ? "y.tw " : "";
+	transform_nest(s, "y.o", v.filters, v.lanes,
+		blocks ? arena_printf(s->arena, "%s%s", inner, columns) : "y.th y.tw ", k.inside);
 	if (target_has_blocks(s->target)) {
-		bind_nests(s, &v, at, th / rows);
+		bind_nests(s, &v, at, all / k.block);
 	} else if (s->target->threads > 1 && blocks) {
 		sketch_step(s, "parallel %s", at);
 	} else if (s->target->threads > 1) {
