@@ -6,8 +6,8 @@
  *
  * Row-major stay: inputs, outputs and constants of the network; tensors of few channels, or of one pixel
  * (where blocks would only add padding); the results of reshapes, and what only reshapes read, since a
- * reshape costs nothing between row-major tensors. orders.c offers blocks for those behind transposes. So do
- * regions of one spatial dimension that a dense layer reads or writes: its vectors lie along the row.
+ * reshape costs nothing between row-major tensors; regions of one spatial dimension that a dense layer reads or
+ * writes, since its vectors lie along the row. orders.c offers blocks for what is behind transposes.
  *
  * A device whose threads run each instruction together (warp > 1) gets no blocks: neighbouring threads take
  * neighbouring pixels of row-major tensors. Its matrix units rather take neighbouring channels: regions that
@@ -70,7 +70,7 @@ static int first_of(Lay *l, int v)
 	return v;
 }
 
-/* Joins the values of one call to one region, but for those that stay row-major or have a rank of their own. */
+/* Joins a call's values to one region, but for those that stay row-major or have another rank than the result. */
 static void join_values(Lay *l, const OpCall *c)
 {
 	int to = DAG_NONE;

@@ -40,7 +40,7 @@ static const struct {
 	double infinity; /* the sign of its row of B^T, which is free: that of four points is Lavin and Gray's */
 } known[] = { { 4, 1e-5, -1 }, { 6, 5e-5, 1 }, { 8, 1e-4, 1 }, { 10, 1e-4, 1 } };
 
-/* Its place in known[]; -1: it has none. */
+/* The place in known[] of tiles of so many points; -1: there is none. */
 static int known_of(int64_t points)
 {
 	for (size_t k = 0; k < sizeof known / sizeof *known; k++)
@@ -464,14 +464,15 @@ static const char *refuses(const Dag *d, const OpCall *c, const int64_t *param)
 	if (c->op != OP_conv)
 		return "the call is no convolution";
 	if (!image_window(d, c, &w))
-		return "the convolution has not one or two spatial dimensions";
+		return "the convolution must have one or two spatial dimensions";
 	for (int k = 0; k < w.n; k++)
 		if (w.stride[k] != 1 || w.dilation[k] != 1)
 			return "the convolution has a stride or a dilation";
 	if (w.kernel[0] * w.kernel[1] == 1)
 		return "the window has one element";
 	if (!filters_of(param[0], &w, f))
-		return "no tile of such m is known: m and the window's extent, less one, are 4, 6 or 8; 10 in a row or column";
+		return "no tile of such m is known: m + r - 1, r being the window's extent, must be 4, 6 or 8, or 10 "
+			   "in a row or column";
 	const Value *g = op_in(d, c, 1);
 	if (op_int(c, "groups") != 1)
 		return "the convolution has groups";

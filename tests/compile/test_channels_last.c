@@ -15,11 +15,17 @@ static const char network[] =
 	"a = conv(x, w)\nb = relu(a)\nc = conv(b, g) groups=128 pads=[1,1,1,1]\nd = conv(c, u) pads=[1,1,1,1]\n"
 	"e = add(d, b)\nf = conv(e, u) pads=[1,1,1,1]\nm = reduce_mean(f) axes=[2,3]\nout m\n";
 
-static Dag *model(Arena *a, const char *type)
+/* The same of one dimension. */
+static const char of_rows[] =
+	"dag m\nin x: @[1,64,784]\nconst w: @[128,64,1]\nconst g: @[128,1,3]\nconst u: @[128,128,3]\n"
+	"a = conv(x, w)\nb = relu(a)\nc = conv(b, g) groups=128 pads=[1,1]\nd = conv(c, u) pads=[1,1]\n"
+	"e = add(d, b)\nf = conv(e, u) pads=[1,1]\nm = reduce_mean(f) axes=[2]\nout m\n";
+
+static Dag *model(Arena *a, const char *form, const char *type)
 {
 	Text text = { .arena = a };
 	Err err = { 0 };
-	for (const char *p = network; *p != 0; p++)
+	for (const char *p = form; *p != 0; p++)
 		if (*p == '@')
 			text_add(&text, "%s", type);
 		else
@@ -62,7 +68,7 @@ START_TEST(estimates_decide)
 	Err err = { 0 };
 	Target t;
 	ck_assert_msg(target_resolve(&t, cases[_i].target, 1, dirs, 1, &err), "%s", err.text);
-	Dag *d = model(a, cases[_i].type);
+	Dag *d = model(a, network, cases[_i].type);
 	Partition *p = compile_tasks(a, d, &t, &err);
 	ck_assert_msg(p != NULL, "%s: %s", err.place, err.text);
 	ck_assert_msg(cases[_i].asks == (count_last(d) > 0), "%d images are NHWC", count_last(d));
@@ -80,9 +86,27 @@ START_TEST(estimates_decide)
 }
 END_TEST
 
+/* NHWC has two spatial dimensions, so images of one have no such layout, and are compiled all the same. */
+START_TEST(images_of_one_dimension_stay_row_major)
+{
+	Arena *a = arena_new();
+	Err err = { 0 };
+	Target t;
+	ck_assert_msg(target_resolve(&t, cases[_i].target, 1, dirs, 1, &err), "%s", err.text);
+	Dag *d = model(a, of_rows, cases[_i].type);
+	Partition *p = compile_tasks(a, d, &t, &err);
+	ck_assert_msg(p != NULL, "%s: %s", err.place, err.text);
+	for (size_t v = 0; v < d->value.n; v++)
+		ck_assert_msg(d->value.at[v].layout == NULL, "%s: %s", d->value.at[v].name, d->value.at[v].layout);
+	ck_assert_double_gt(estimate(a, p, &t), 0);
+	arena_free(a);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tc = tcase_create("channels_last");
 	tcase_add_loop_test(tc, estimates_decide, 0, LEN(cases));
+	tcase_add_loop_test(tc, images_of_one_dimension_stay_row_major, 0, LEN(cases));
 	return run_code_suite("channels-last", tc);
 }

@@ -37,7 +37,7 @@ static const struct {
 	    "f32[32,32,3]\n"
 		"a = exp(x)\nb = softmax(a)\nc = conv(z, w)\nd = conv(v, k)\ne = neg(b)\nf = neg(c)\ng = neg(d)\nout e, f, g\n",
 		"a b c:NCHW32c d:NCW16c e f g" },
-	/* Rows that a dense layer reads or writes stay; a product of two computed ones is as good in blocks. */
+	/* Images that a dense layer reads or writes stay row-major, not those of a product of two computed tensors. */
 	{ 16,
 		"dag\nin x: f32[1,32,24]\nconst f: f32[40,24]\nconst w: f32[32,32,3]\nconst g: f32[24,40]\n"
 		"a = dense(x, f)\nb = relu(a)\nc = conv(b, w) pads=[1,1]\nd = relu(c)\ne = dense(d, g)\nout e\n",

@@ -115,6 +115,9 @@ END_TEST
 	"] = relu(s)\nout z\n"
 #define ODD CONV(3, 5, 7, 13)
 #define SQUARE CONV(16, 16, 14, 14)
+#define LINE                                                                                                 \
+	"dag t\nin x: f32[2,16,23]:NCW8c\nconst w: f32[8,16,5]\ny: f32[2,8,23]:NCW8c = conv(x, w) pads=[2,2]\n" \
+	"z: f32[2,8,23]:NCW8c = relu(y)\nout z\n"
 
 static const struct {
 	const char *dag, *steps;
@@ -131,6 +134,11 @@ static const struct {
 		  "y.o" },
 	{ SQUARE, "compute conv2d.winograd m=4;absorb wino.y add;absorb wino.y relu;split y.th 2;"
 		  "compute_at wino.m y.th.o;compute_at wino.v y.th.o;vectorize v.c;unroll m.tw;vectorize y.o;parallel y.th.o" },
+	{ LINE, "compute conv2d.winograd m=4;absorb wino.y relu;split y.tw 3;compute_at wino.m y.tw.o;"
+		"compute_at wino.v y.tw.o;fuse m.th m.tw;unroll m.th_m.tw;vectorize m.o;parallel y.tw.o" },
+	{ LINE, "compute conv2d.winograd m=2;absorb wino.y relu;compute_at wino.m y.tw;compute_at wino.v y.tw;"
+		"vectorize y.o" },
+	{ LINE, "compute conv2d.winograd m=4;cut v.tw 1;cut v.tw.2 4;vectorize y.o" },
 };
 
 START_TEST(schedules_of_winograd_equal_the_naive_convolution)
@@ -340,11 +348,14 @@ START_TEST(blocks_of_rows_equal_the_naive_form)
 }
 END_TEST
 
-/* Few tiles in a row: a product of one row waits for weights with vectors of 16 lanes, unless threads would idle. */
+/*
+ * Where a row has few tiles, a product of one row waits for weights with vectors of 16 lanes, so more rows are a block,
+ * unless threads would idle. A block of one row has about 128 tiles; all where its parts are too small or too few.
+ */
 static const struct {
 	const char *dag, *target;
 	int threads;
-	const char *config; /* a part of the default's, of the template above */
+	const char *config; /* a part of the default's config */
 } blocks[] = {
 	{ GUESS_OF(192, 17, "1,7", "0,3,0,3"), "cpu:icelake-server", 1, "m=4 wino.rows=17 " },
 	{ GUESS_OF(192, 17, "7,1", "3,0,3,0"), "cpu:icelake-server", 1, "m=4 wino.rows=1 " },
@@ -352,11 +363,15 @@ static const struct {
 	{ GUESS_OF(64, 16, "1,5", "0,2,0,2"), "cpu:icelake-server", 1, "wino.rows=16 " },
 	{ GUESS_OF(64, 16, "1,5", "0,2,0,2"), "cpu:icelake-server", 16, "wino.rows=1 " }, /* ten parts for 16 threads */
 	{ GUESS(64, 56), "cpu:icelake-server", 1, "m=6 wino.rows=5 " },
-	/* One row of tiles. */
 	{ ROW(64, 200, 3, 1), "cpu:icelake-server", 1, "m=6 wino.rows=34 " },
 	{ ROW(64, 996, 3, 1), "cpu:icelake-server", 1, "m=6 wino.rows=166 " },
 	{ ROW(64, 1320, 3, 1), "cpu:icelake-server", 1, "m=6 wino.rows=110 " },
 	{ ROW(64, 1320, 3, 1), "cpu:icelake-server", 2, "m=6 wino.rows=110 " },
+	{ ROW(64, 996, 3, 1), "cpu:icelake-server", 3, "m=6 wino.rows=166 " },
+	{ ROW(64, 996, 3, 1), "cpu:icelake-server", 16, "m=6 wino.rows=166 " },
+	{ ROW(64, 1002, 3, 1), "cpu:icelake-server", 1, "m=6 wino.rows=167 " }, /* a prime */
+	{ ROW(64, 98466, 3, 1), "cpu:icelake-server", 1, "m=6 wino.rows=16411 " },
+	{ ROW(512, 3124, 3, 1), "cpu:haswell", 1, "m=6 wino.rows=521 " }, /* whose V is larger than the last cache */
 };
 
 START_TEST(blocks_of_rows_hold_enough_tiles)
@@ -382,6 +397,7 @@ static const struct {
 	{ GUESS_OF(64, 24, "1,7", "0,3,0,3"), "cut v.tw 1\ncut v.tw.2 4\n" },
 	{ GUESS_OF(64, 25, "1,7", "0,6,0,0"), "cut v.tw 2\ncut v.tw.2 4\n" }, /* the last tile is not full */
 	{ GUESS_OF(64, 24, "1,7", "0,6,0,0"), "cut v.tw 2\nfuse" },
+	{ GUESS_OF(64, 24, "1,7", "0,0,0,6"), "vectorize v.c.i\ncut v.tw 4\nfuse" },
 	{ GUESS_OF(64, 24, "7,1", "3,0,3,0"), NULL },
 	{ ROW(64, 200, 3, 1), "cut v.tw 1\ncut v.tw.2 32\n" },
 	{ ROW(64, 1320, 3, 1), NULL },

@@ -52,6 +52,9 @@ static const char *const more[] = {
 	"dag b\nin x: f32[1,20,6,8]:NCHW16c\nconst s: f32[20,1,1]\na: f32[1,20,6,8] = mul(x, s)\n"
 	"y: f32[1,20,3,4]:NCHW16c = avg_pool(a) kernel=[2,2] strides=[2,2]\nout y\n",
 	"dag c\nin x: f32[5,40]\nconst w: f32[70,40]\ny: f32[5,70] = dense(x, w)\nout y\n",
+	"dag c\nin x: f32[1,16,1050]:NCW16c\nconst w: f32[16,16,3]\n"
+	"y: f32[1,16,1050]:NCW16c = conv(x, w) pads=[1,1]\nout y\n",
+	"dag c\nin x: f32[2,16,24]:NCW16c\nconst w: f32[16,16,5]\ny: f32[2,16,24]:NCW16c = conv(x, w) pads=[2,2]\nout y\n",
 };
 
 /* A CPU, a large GPU, a small one, what GPUs have in common. */

@@ -1,8 +1,8 @@
 /*
  * Winograd's algorithm as the template of convolutions schedules it: its knobs "wino.*", and the steps that a choice of
- * them stands for. Transformations and products go over blocks of tile rows, so that V and M stay in the cache; of one
- * row, over blocks of its tiles. The product is a register tile of p tiles by f vectors of output channels. With blocks
- * of rows, the trace makes
+ * them stands for. Transformations and products go over blocks of tile rows, or of tiles where there is one row, so
+ * that V and M stay in the cache. The product is a register tile of p tiles by f vectors of output channels. With
+ * blocks of rows, the trace makes
  *
  *	for y.th.o {                                     (parallel)
  *		wino.v: for v.th, v.tw { for v.c.o { for v.c.i vector }}
@@ -16,6 +16,7 @@
 #include "schedule/template/winograd.h"
 #include "schedule/template/share.h"
 
+#include "op/shape.h"
 #include "schedule/template/device.h"
 
 #include <math.h>
@@ -27,10 +28,10 @@ enum { LEAST = 2, MOST = 6 /* outputs of a tile along an axis of the window */ }
 
 /* What is picked. */
 typedef struct Knobs {
-	int64_t block;           /* rows of tiles in a block; where there is one row, tiles */
+	int64_t block;           /* rows of tiles in a block, or tiles where there is one row */
 	int64_t vectors, pixels; /* the product's register tile: vectors of output channels, tiles */
 	int64_t unroll;          /* input channels at a time */
-	int64_t padded[2];       /* tiles that read padding, at the start and at the end of a row */
+	int64_t padded[2];       /* tiles at the start and at the end of a row that read beyond the image */
 	bool edges;              /* these are code of their own */
 	bool ahead;              /* the next weights are requested while these are used */
 	bool tiles_stay;         /* while weights pass */
@@ -145,7 +146,7 @@ static bool starves(const Target *t, const WinoConv *v, int64_t tiles)
 	return asked > TMPL_WINO_EASE * target_rate_beyond(t, near ? 1 : 2);
 }
 
-/* Blocks are of whole rows of tiles; where there is one row, of tiles: the axis of tiles that they divide. */
+/* The axis that blocks divide: rows of tiles, or the tiles of a row where there is one row. */
 static int blocks_axis(const WinoConv *v)
 {
 	return v->tiles[0] == 1;
@@ -157,29 +158,63 @@ static int64_t tiles_together(const WinoConv *v)
 	return blocks_axis(v) == 0 ? v->tiles[1] : 1;
 }
 
-/* Blocks divide all rows, or all tiles of one row, and then may be of any size: the nearest to the wanted one. */
-static int64_t choose_block(Sketch *s, const WinoConv *v)
+/* How busy threads are with blocks of so many rows, or of so many tiles of one row. */
+static double block_fills(const Target *t, const WinoConv *v, int64_t block)
 {
-	int64_t all = v->tiles[blocks_axis(v)], each = tiles_together(v);
-	int64_t option[KNOB_OPTIONS];
-	int n = 0, first = 0;
+	int64_t all = v->tiles[blocks_axis(v)];
+	return share_filled(t, block < all ? all / block : v->all_points); /* share_nests */
+}
+
+/* Of these numbers of rows, the likely best. */
+static int likely_rows(const Target *t, const WinoConv *v, const int64_t *option, int n)
+{
+	int64_t tw = v->tiles[1];
+	double most = 0;
+	int first = 0;
+	for (int k = 0; k < n; k++) {
+		int64_t tiles = option[k] * tw;
+		double filled = block_fills(t, v, option[k]);
+		bool starved = k > 0 && tiles <= 2 * TMPL_WINO_BLOCK && !target_has_blocks(t) &&
+			starves(t, v, option[first] * tw);
+		if ((tiles <= TMPL_WINO_BLOCK || starved) && holds_v(t, v, v->tiles[0] / option[k], tiles) &&
+			filled >= most * (1 - TMPL_SHARE_IDLE)) {
+			most = filled > most ? filled : most;
+			first = k;
+		}
+	}
+	return first;
+}
+
+/* Of these parts of one row, the likely best: all of it where none near the wanted one keeps threads busy. */
+static int likely_part(const Target *t, const WinoConv *v, const int64_t *option, int n)
+{
 	double most = 0, nearest = INFINITY;
-	for (int64_t r = 1; r <= all; r++) {
-		double own = (double)(v->all_points * r * each * (v->channels + v->filters)) * v->bytes;
-		if (all % r != 0 || n == KNOB_OPTIONS || (r < all && target_has_blocks(s->target) && own > TMPL_LONE_LOCAL))
+	int first = n - 1;
+	for (int k = 0; k < n; k++) {
+		double filled = block_fills(t, v, option[k]), off = fabs(log((double)option[k] / TMPL_WINO_ROW));
+		bool fuller = filled * (1 - TMPL_SHARE_IDLE) > most;
+		if ((off > log(TMPL_WINO_ROW_NEAR) && k < n - 1) || !holds_v(t, v, v->tiles[1] / option[k], option[k]))
 			continue;
-		double filled = share_filled(s->target, r < all ? all / r : v->all_points); /* share_nests */
-		bool starved = n > 0 && r * each <= 2 * TMPL_WINO_BLOCK && !target_has_blocks(s->target) &&
-			starves(s->target, v, option[first] * each);
-		double off = each == 1 ? fabs(log((double)r / TMPL_WINO_ROW)) : 0;
-		bool good = each == 1 ? off < nearest : r * each <= TMPL_WINO_BLOCK || starved;
-		if (good && holds_v(s->target, v, all / r, r * each) && filled >= most * (1 - TMPL_SHARE_IDLE)) {
+		if (fuller || (off < nearest && filled >= most * (1 - TMPL_SHARE_IDLE))) {
 			most = filled > most ? filled : most;
 			nearest = off;
-			first = n;
+			first = k;
 		}
-		option[n++] = r;
 	}
+	return first;
+}
+
+/* Blocks divide all rows, or all tiles of one row. */
+static int64_t choose_block(Sketch *s, const WinoConv *v)
+{
+	int axis = blocks_axis(v), n = 0;
+	int64_t option[KNOB_OPTIONS], all = v->tiles[axis];
+	for (int64_t r = 1; r <= all; r++) {
+		double own = (double)(v->all_points * r * tiles_together(v) * (v->channels + v->filters)) * v->bytes;
+		if (all % r == 0 && n < KNOB_OPTIONS && (r == all || !target_has_blocks(s->target) || own <= TMPL_LONE_LOCAL))
+			option[n++] = r;
+	}
+	int first = axis == 0 ? likely_rows(s->target, v, option, n) : likely_part(s->target, v, option, n);
 	int64_t block = sketch_number(s, "wino.rows", option, n, first);
 	sketch_opens(s);
 	return block;
@@ -222,19 +257,18 @@ static int64_t choose_unroll(Sketch *s, int64_t channels, int64_t sums)
 	return sketch_number(s, "wino.unroll", option, n, sums <= TMPL_WINO_FEW_SUMS && n > 1);
 }
 
-/* Tiles of a row that read padding: those at its start, or those at its end. */
-static int64_t padded_tiles(const WinoConv *v, bool end)
+/* Tiles at the start and at the end of a row that read beyond the image. */
+static void count_padded(const WinoConv *v, int64_t padded[2])
 {
-	int n = 0, axes = v->d->value.at[v->c->out[0]].shape.rank - 2;
-	const int64_t *pads = op_ints(v->c, "pads", &n);
-	int64_t before = n == 2 * axes ? pads[axes - 1] : 0, outputs = v->outputs[1];
-	int64_t first = ceil_div(before, outputs), tiles = 0;
-	if (!end)
-		return first < v->tiles[1] ? first : v->tiles[1];
-	int64_t width = v->d->value.at[v->c->in[0]].shape.dim[axes + 1];
-	while (first + tiles < v->tiles[1] && (v->tiles[1] - 1 - tiles) * outputs - before + v->points[1] > width)
-		tiles++;
-	return tiles;
+	Window w;
+	int64_t tiles = v->tiles[1], outputs = v->outputs[1];
+	padded[0] = padded[1] = 0;
+	if (!op_window(v->d, v->c, &w, NULL))
+		return;
+	int64_t before = w.lo[w.n - 1], width = w.in[w.n - 1], first = ceil_div(before, outputs);
+	padded[0] = first < tiles ? first : tiles;
+	while (padded[0] + padded[1] < tiles && (tiles - 1 - padded[1]) * outputs - before + v->points[1] > width)
+		padded[1]++;
 }
 
 static Knobs ask_knobs(Sketch *s, const WinoConv *v)
@@ -246,10 +280,11 @@ static Knobs ask_knobs(Sketch *s, const WinoConv *v)
 	bool both = k.pixels < tiles && k.vectors * v->lanes < v->filters;
 	k.tiles_stay = sketch_word(s, "wino.order", stay, both ? 2 : 1, 0) == 1;
 	k.unroll = choose_unroll(s, v->channels, k.vectors * k.pixels);
-	for (int i = 0; i < 2; i++)
-		k.padded[i] = tw == v->tiles[1] ? padded_tiles(v, i) : 0;
+	count_padded(v, k.padded);
 	int64_t padded = k.padded[0] + k.padded[1];
-	k.edges = padded > 0 && padded < tw && sketch_flag(s, "wino.edges", false);
+	/* The pieces of one row are too few for threads to share. */
+	bool shared = s->target->threads > 1 && v->tiles[0] == 1;
+	k.edges = tw == v->tiles[1] && padded > 0 && padded < tw && !shared && sketch_flag(s, "wino.edges", false);
 	k.ahead = sketch_flag(s, "wino.ahead", true);
 	k.inside = (v->channels > v->lanes || v->filters > v->lanes) && !target_has_blocks(s->target) &&
 		sketch_flag(s, "wino.inside", true);
@@ -267,7 +302,10 @@ static const char *split_lanes(Sketch *s, const char *loop, int64_t channels, in
 	return arena_printf(s->arena, "%s.i", loop);
 }
 
-/* Vectors of channels outside, loops over tiles inside: row after row of one block of channels; or tiles outside. */
+/*
+ * Vectors of channels outside, loops over tiles inside: row after row of one block of channels; or tiles outside. Each
+ * name in `tiles` has a blank behind it.
+ */
 static void transform_nest(Sketch *s, const char *c, int64_t channels, int64_t lanes, const char *tiles, bool inside)
 {
 	const char *vector = split_lanes(s, c, channels, lanes);
@@ -289,7 +327,7 @@ void winograd_weights(Sketch *s, const WinoConv *v)
 	sketch_step(s, "vectorize u.o.i");
 }
 
-/* The loop over a row's tiles of V becomes one without conditions between those that read padding. */
+/* The tiles of V in a row that read within the image get a loop of their own, without conditions on columns. */
 static void cut_edges(Sketch *s, const WinoConv *v, const Knobs *k)
 {
 	int64_t first = k->padded[0], whole = v->tiles[1] - first - k->padded[1];
@@ -360,7 +398,10 @@ static void bind_transform(Sketch *s, const char *which, const WinoConv *v, cons
 static void bind_nests(Sketch *s, const WinoConv *v, const char *at, int64_t blocks)
 {
 	if (blocks > 1) {
-		device_bind_grid(s, (TileAxis[]){ { "y.n", v->batch }, { at, blocks } }, 2);
+		TileAxis loop[] = { { "y.n", v->batch }, { "y.th", 1 }, { at, blocks } };
+		if (blocks_axis(v) == 0)
+			loop[1] = loop[2];
+		device_bind_grid(s, loop, blocks_axis(v) == 0 ? 2 : 3);
 		return;
 	}
 	bind_transform(s, "v", v, "c", v->channels);
