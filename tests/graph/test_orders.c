@@ -124,6 +124,11 @@ static const struct {
 	  "c = transpose(b) perm=[0,1,4,5,2,6,3]\nd = reshape(c) shape=[1,32,6,6]\ne: f32[1,32,6,6]:NCHW16c = exp(d)\n"
 	  "f = neg(e)\nout f\n",
 		"region\nb:ABEFCGD\nc:ABEGCDF\na:NWCH2c3w32c b:ABFCGDE c:ABDEFGC d:NCHW16c e:NCHW16c\n" },
+	/* The same of one dimension: a transposed convolution of audio. */
+	{ "dag\nin x: f32[1,4,9]\nconst w: f32[64,4,1]\na = conv(x, w)\nb = reshape(a) shape=[1,2,2,16,9]\n"
+	  "c = transpose(b) perm=[0,1,3,4,2]\nd = reshape(c) shape=[1,32,18]\ne: f32[1,32,18]:NCW16c = exp(d)\n"
+	  "f = neg(e)\nout f\n",
+		"region\nb:NCHWD\nc:NCWDH\na:NCW32c b:NCWDH c:NCHWD d:NCW16c e:NCW16c\n" },
 	/* Blocks are offered to what a convolution reads behind a reshape, though they would not be chosen there. */
 	{ "dag\nin x: f32[1,4,3,3]\nconst w: f32[128,4,1,1]\nconst v: f32[8,32,3,3]\na = conv(x, w)\n"
 	  "b = reshape(a) shape=[1,2,2,2,16,3,3]\nc = transpose(b) perm=[0,1,4,5,2,6,3]\nd = reshape(c) shape=[1,32,6,6]\n"
