@@ -23,16 +23,29 @@ def tuned(db, *args):
     assert p.wait() == 0, said[-3:]
     return out, said, time.monotonic() - start
 
+def with_time(db, seconds, enough, *args):
+    """tuned() into an empty database, with more time where a slow or busy machine has not come as far as `enough`."""
+    for budget in (seconds, 3 * seconds, 9 * seconds):
+        if os.path.exists(db):
+            os.unlink(db)
+        out, said, end = tuned(db, f"--budget={budget}s", *args)
+        if enough(out, said):
+            break
+    return out, said, end
+
 def rows(db):
     return [json.loads(l) for l in run("dlc-db", "best", db, "--json").stdout.splitlines()]
 
 def the_choice_is_of_the_network():
     """With two threads: each Task's best is this user's, timed in the network, and no slower there than the default."""
     db = TMP + "/two.sqlite"
-    out, _, _ = tuned(db, "--threads=2", "--budget=8s", "--json")
+    def measured():
+        runs = [r for r in map(json.loads, lines(db)) if r["kind"] == "run"]
+        return runs, {r["workload"] for r in runs if r.get("stage") == "network"}
+    out, _, _ = with_time(db, 8, lambda out, _: len(measured()[1]) >= json.loads(out.splitlines()[-1])["tasks"],
+                          "--threads=2", "--json")
     j = json.loads(out.splitlines()[-1])
-    runs = [r for r in map(json.loads, lines(db)) if r["kind"] == "run"]
-    confirmed = {r["workload"] for r in runs if r.get("stage") == "network"}
+    runs, confirmed = measured()
     assert len(runs) == j["trials"] and len(confirmed) >= j["tasks"] > 5, (len(runs), j)
     assert j["alone_ms"] > 0 and (j["gain_least"] is None
                                   or 0 < j["gain_least"] <= j["gain_most"]), j # None: time for one round
@@ -82,8 +95,10 @@ def others_are_waited_for():
     """While another tuner holds the device's lock, the screen says so."""
     with open(TMP + "/run/dlc-cpu.lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        _, said, _ = tuned(TMP + "/wait.sqlite", "--budget=4s")
-    assert re.search(r"waited [\d.]+ s for another tuner on this device", "".join(l for _, l in said)), said[-2:]
+        waited = lambda said: re.search(r"waited [\d.]+ s for another tuner on this device",
+                                        "".join(l for _, l in said))
+        _, said, _ = with_time(TMP + "/wait.sqlite", 4, lambda _, said: waited(said))
+    assert waited(said), said[-2:]
 
 os.mkdir(TMP + "/run", 0o700)
 main(the_choice_is_of_the_network, the_screen_goes_on, the_last_choice_is_compiled, others_are_waited_for)
