@@ -66,17 +66,25 @@ static bool write_all(Logs *l, const char *bytes, size_t n, Err *err)
 	return true;
 }
 
-static bool put_own_row(Db *db, Err *err)
+/*
+ * The index has all of the segment if it had all bytes `before` this write.  Who made it anew meanwhile may have read
+ * less of the segment: then the row stays as it is, and the next one to open the folder reads the rest.
+ */
+static bool put_own_row(Db *db, int64_t before, Err *err)
 {
 	Logs *l = db->logs;
 	HashState sum = l->sum;
 	Segment s = { .name = l->name, .size = l->size, .read = l->size, .hash = hash_end(&sum), .first = "" };
-	return l->behind || segment_put_row(db, &s, err);
+	int64_t had;
+	if (l->behind)
+		return true;
+	return segment_had(db, l->name, &had, err) && (had != before || segment_put_row(db, &s, err));
 }
 
 bool logs_append(Db *db, const Text *lines, Err *err)
 {
 	Logs *l = db->logs;
+	int64_t before = l->size;
 	if (l->fd < 0) {
 		LogHead head = { l->how.program, l->how.machine, l->how.command, l->how.now_s };
 		Arena *a = arena_new();
@@ -86,7 +94,7 @@ bool logs_append(Db *db, const Text *lines, Err *err)
 		if (!ok)
 			return false;
 	}
-	return write_all(l, lines->at, lines->n, err) && put_own_row(db, err);
+	return write_all(l, lines->at, lines->n, err) && put_own_row(db, before, err);
 }
 
 void logs_forget(Db *db)

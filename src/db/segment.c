@@ -101,6 +101,20 @@ bool segment_put_row(Db *db, const Segment *s, Err *err)
 	return sql_do(db, st, err);
 }
 
+bool segment_had(Db *db, const char *name, int64_t *had, Err *err)
+{
+	sqlite3_stmt *st = sql_get(db, SQL_SEGMENT_READ, err);
+	bool row;
+	if (st == NULL)
+		return false;
+	sqlite3_bind_text(st, 1, name, -1, SQLITE_TRANSIENT);
+	if (!sql_next(db, st, &row, err))
+		return false;
+	*had = row ? sqlite3_column_int64(st, 0) : 0;
+	sqlite3_reset(st);
+	return true;
+}
+
 static bool read_rows(Db *db, Arena *a, Segments *out, Err *err)
 {
 	sqlite3_stmt *st = sql_get(db, SQL_SEGMENTS, err);
@@ -237,29 +251,15 @@ static bool find_news(Index *x)
 	return true;
 }
 
-/* Whether the row still says what the news are about: else another program has taken them. */
-static bool row_stands(Index *x, const News *n, bool *stands)
-{
-	sqlite3_stmt *st = sql_get(x->db, SQL_SEGMENT_READ, x->err);
-	bool row;
-	if (st == NULL)
-		return false;
-	sqlite3_bind_text(st, 1, n->s.name, -1, SQLITE_TRANSIENT);
-	if (!sql_next(x->db, st, &row, x->err))
-		return false;
-	*stands = row ? sqlite3_column_int64(st, 0) == n->before : n->before == 0;
-	sqlite3_reset(st);
-	return true;
-}
-
+/* Unless another program has taken the news: then the row does not say any more what they are about. */
 static bool take_one(Index *x, News *n)
 {
-	bool stands;
+	int64_t had;
 	if (!sql_run(x->db, SQL_BEGIN, x->err))
 		return false;
 	sql_forget_names(x->db);
-	if (row_stands(x, n, &stands) && (!stands || take(x->db, &n->file, &n->s, x->err)) &&
-		sql_run(x->db, SQL_COMMIT, x->err))
+	if (segment_had(x->db, n->s.name, &had, x->err) &&
+		(had != n->before || take(x->db, &n->file, &n->s, x->err)) && sql_run(x->db, SQL_COMMIT, x->err))
 		return true;
 	sql_forget(x->db);
 	return false;

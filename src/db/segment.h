@@ -41,6 +41,8 @@ typedef VEC(Segment) Segments;
 /* Brings the index up to date, in transactions of its own; tells of damage in db->note and db->lost. */
 bool segment_index(Db *db, Err *err);
 bool segment_put_row(Db *db, const Segment *s, Err *err);
+/* Bytes of the segment that the index has; 0: it has no row. */
+bool segment_had(Db *db, const char *name, int64_t *had, Err *err);
 
 /* Puts a record into the own segment and the index. */
 bool logs_put(Db *db, const Record *r, const char *line, Err *err);
