@@ -374,6 +374,7 @@ static const struct {
 /* In any order, right candidates are right and wrong ones wrong. */
 START_TEST(errors_are_found_where_no_point_is)
 {
+	run_ms = 20000; /* the runner is slow with sanitizers */
 	Lab lab = open_lab();
 	Err err = { 0 };
 	MeasureRef *ref = measure_reference(lab.m, task_of(&lab, BIG), 7, &err);
@@ -428,6 +429,7 @@ END_TEST
 START_TEST(threads_share_a_candidate)
 {
 	threads = 2;
+	run_ms = 20000;
 	Lab lab = open_lab();
 	Err err = { 0 };
 	MeasureRef *ref = measure_reference(lab.m, task_of(&lab, BIG), 1, &err);
