@@ -436,11 +436,14 @@ START_TEST(a_core_is_measured)
 	for (int k = 0; k < TARGET_CACHES; k++)
 		cache[k] = (uint64_t)host.cache[k].bytes;
 	ck_assert(probe_core(&p, _i == 0 ? host.vector_bits : 0, cache));
+	/* Other tests run on this core meanwhile: a rate that is too low is measured again. */
+	for (int again = 0; again < 5 && (p.loads <= 0.1 || p.stores <= 0.1); again++)
+		ck_assert(probe_core(&p, _i == 0 ? host.vector_bits : 0, cache));
 	ck_assert_msg(p.ghz > 0.1 && p.ghz < 10, "%g GHz", p.ghz);
 	ck_assert_msg(p.fma_latency > 1.5 && p.fma_latency < 40, "latency %g", p.fma_latency);
 	ck_assert_msg(p.fma_rate > 0.05 && p.fma_rate < 8, "%g FMAs", p.fma_rate);
 	ck_assert_msg(
-		p.loads > 0.02 && p.loads < 8 && p.stores > 0.02 && p.stores < 8, "%g loads, %g stores", p.loads, p.stores);
+		p.loads > 0.1 && p.loads < 8 && p.stores > 0.1 && p.stores < 8, "%g loads, %g stores", p.loads, p.stores);
 	ck_assert_msg(p.decode > 0.5 && p.decode < 20, "%g instructions", p.decode);
 	ck_assert_msg(p.level[TARGET_CACHES] > 0.05 && p.level[TARGET_CACHES] < p.level[0], "%g of %g bytes",
 		p.level[TARGET_CACHES], p.level[0]);
