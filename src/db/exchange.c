@@ -224,11 +224,9 @@ static bool store_batch(Import *in, Arena *a, Lines *lines)
 	assert(in->db->held == 0);
 	if (sqlite3_get_autocommit(in->db->sql) == 0) /* of an upgrade or of a segment, which ends as a whole */
 		return store_lines(in, a, lines);
-	if (!sql_run(in->db, SQL_BEGIN, in->err))
+	if (!(in->db->logs != NULL ? logs_begin(in->db, in->err) : sql_run(in->db, SQL_BEGIN, in->err)))
 		return false;
 	in->fresh = (Text){ .arena = a };
-	if (in->db->logs != NULL)
-		sql_forget_names(in->db);
 	if (sql_in_place(in->db, in->err) && store_lines(in, a, lines) &&
 		(in->fresh.n == 0 || logs_append(in->db, &in->fresh, in->err)) && sql_run(in->db, SQL_COMMIT, in->err))
 		return true;

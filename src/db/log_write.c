@@ -66,25 +66,45 @@ static bool write_all(Logs *l, const char *bytes, size_t n, Err *err)
 	return true;
 }
 
-/*
- * The index has all of the segment if it had all bytes `before` this write.  Who made it anew meanwhile may have read
- * less of the segment: then the row stays as it is, and the next one to open the folder reads the rest.
- */
-static bool put_own_row(Db *db, int64_t before, Err *err)
+static bool put_own_row(Db *db, Err *err)
 {
 	Logs *l = db->logs;
 	HashState sum = l->sum;
 	Segment s = { .name = l->name, .size = l->size, .read = l->size, .hash = hash_end(&sum), .first = "" };
+	return l->behind || segment_put_row(db, &s, err);
+}
+
+/*
+ * A program that has made the index anew may have read the folder before the last lines, or the segment, were there. A
+ * segment that somebody has renamed is indexed under its new name, by the next one to open the folder.
+ */
+static bool catch_up(Db *db, Err *err)
+{
+	Logs *l = db->logs;
 	int64_t had;
-	if (l->behind)
+	if (l->fd < 0 || l->behind)
 		return true;
-	return segment_had(db, l->name, &had, err) && (had != before || segment_put_row(db, &s, err));
+	if (!segment_had(db, l->name, &had, err))
+		return false;
+	if (had != l->size && access(arena_printf(db->arena, "%s/%s", l->folder, l->name), F_OK) != 0)
+		l->behind = true;
+	return had == l->size || l->behind || segment_take(db, l->name, err);
+}
+
+bool logs_begin(Db *db, Err *err)
+{
+	if (!sql_run(db, SQL_BEGIN, err))
+		return false;
+	sql_forget_names(db);
+	if (catch_up(db, err))
+		return true;
+	sql_forget(db);
+	return false;
 }
 
 bool logs_append(Db *db, const Text *lines, Err *err)
 {
 	Logs *l = db->logs;
-	int64_t before = l->size;
 	if (l->fd < 0) {
 		LogHead head = { l->how.program, l->how.machine, l->how.command, l->how.now_s };
 		Arena *a = arena_new();
@@ -94,7 +114,7 @@ bool logs_append(Db *db, const Text *lines, Err *err)
 		if (!ok)
 			return false;
 	}
-	return write_all(l, lines->at, lines->n, err) && put_own_row(db, before, err);
+	return write_all(l, lines->at, lines->n, err) && put_own_row(db, err);
 }
 
 void logs_forget(Db *db)
@@ -150,10 +170,9 @@ bool logs_put(Db *db, const Record *r, const char *line, Err *err)
 		vec_push(db->arena, &l->later, x);
 		return true;
 	}
-	if (!sql_run(db, SQL_BEGIN, err))
+	if (!logs_begin(db, err))
 		return false;
 	Arena *a = arena_new();
-	sql_forget_names(db);
 	bool ok = store_all(db, r, line, a, err) && sql_run(db, SQL_COMMIT, err);
 	arena_free(a);
 	if (!ok) {

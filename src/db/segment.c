@@ -175,6 +175,18 @@ static bool take(Db *db, const Bytes *file, Segment *s, Err *err)
 	return segment_put_row(db, s, err);
 }
 
+bool segment_take(Db *db, const char *name, Err *err)
+{
+	Arena *a = arena_new();
+	Segment s = { .name = name, .first = "" };
+	Bytes file;
+	bool ok = file_read(a, arena_printf(a, "%s/%s", db->logs->folder, name), SEGMENT_BYTES, &file, err);
+	s.size = ok ? (int64_t)file.n : 0;
+	ok = ok && take(db, &file, &s, err);
+	arena_free(a);
+	return ok;
+}
+
 /* ---- all ---- */
 
 /* A segment that is not as its row says, with its bytes. */
@@ -251,7 +263,7 @@ static bool find_news(Index *x)
 	return true;
 }
 
-/* Unless another program has taken the news: then the row does not say any more what they are about. */
+/* Does nothing where another program has taken the news: the index then has another part of the segment. */
 static bool take_one(Index *x, News *n)
 {
 	int64_t had;

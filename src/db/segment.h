@@ -41,11 +41,15 @@ typedef VEC(Segment) Segments;
 /* Brings the index up to date, in transactions of its own; tells of damage in db->note and db->lost. */
 bool segment_index(Db *db, Err *err);
 bool segment_put_row(Db *db, const Segment *s, Err *err);
-/* Bytes of the segment that the index has; 0: it has no row. */
+/* How many bytes of the segment the index has; 0 where it has no row of it. */
 bool segment_had(Db *db, const char *name, int64_t *had, Err *err);
+/* Takes a segment from its beginning, whatever the index has of it; in the caller's transaction. */
+bool segment_take(Db *db, const char *name, Err *err);
 
 /* Puts a record into the own segment and the index. */
 bool logs_put(Db *db, const Record *r, const char *line, Err *err);
+/* Begins a transaction that stores records: the index has all of the own segment then. */
+bool logs_begin(Db *db, Err *err);
 /* Writes lines that the transaction under way has added to the index. */
 bool logs_append(Db *db, const Text *lines, Err *err);
 /* After a rollback: what was appended is not in the index. */
