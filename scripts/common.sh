@@ -24,7 +24,7 @@ find_missing() {
 
 # What apt cannot install must be there already: named one by one.  require all|build
 require() {
-	local lack= libraries="jansson libsodium sqlite3 libuv"
+	local lack= libraries="jansson libsodium sqlite3 libuv zlib"
 	[ "$1" = all ] && libraries="$libraries check"
 	for t in cc meson ninja pkg-config python3 llvm-config-19; do
 		command -v "$t" >/dev/null || lack="$lack $t"

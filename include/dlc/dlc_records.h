@@ -16,7 +16,10 @@ typedef struct DlcImport {
 	int64_t added, present, skipped;
 	char first[200]; /* why the first was skipped */
 } DlcImport;
-/* Takes lines; bad ones are skipped and counted, on top of what `count` has. `name` stands in messages. */
+/*
+ * Takes lines, which gzip may have packed; bad ones are skipped and counted, on top of what `count` has. `name` stands
+ * in messages.
+ */
 DLC_API DlcFault dlc_database_import(DlcDatabase *d, const char *name, const char *text, size_t n, DlcImport *count,
 	DlcFailure *why);
 /*

@@ -145,6 +145,12 @@ bool text_to_int(const char *s, int64_t lo, int64_t hi, int64_t *out)
 	return true;
 }
 
+bool text_ends(const char *s, const char *end)
+{
+	size_t n = strlen(s), m = strlen(end);
+	return n >= m && strcmp(s + n - m, end) == 0;
+}
+
 size_t text_line(const char *text, size_t n, size_t *at)
 {
 	const char *line = text + *at, *end = memchr(line, '\n', n - *at);

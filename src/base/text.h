@@ -38,6 +38,8 @@ void text_float(char *out, size_t size, float v);
 /* The whole string as an integer in [lo, hi]; false if it is anything else. */
 bool text_to_int(const char *s, int64_t lo, int64_t hi, int64_t *out);
 
+bool text_ends(const char *s, const char *end);
+
 /* The length of the line at *at of n bytes, its '\n' left out; *at moves behind that. */
 size_t text_line(const char *text, size_t n, size_t *at);
 

@@ -105,25 +105,23 @@ static int by_name(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* The logs of a folder, *.jsonl, by name. */
+/* The logs of a folder, *.jsonl and *.jsonl.gz, by name. */
 static bool import_folder(Into *in, Arena *a, const char *path, Err *err)
 {
 	VEC(const char *) log = { 0 };
 	DIR *d = opendir(path);
 	if (d == NULL)
 		return fail(err, ERR_DEVICE, path, "the folder cannot be read: %s", strerror(errno));
-	for (struct dirent *e; (e = readdir(d)) != NULL;) {
-		size_t n = strlen(e->d_name);
-		if (n > 6 && strcmp(e->d_name + n - 6, ".jsonl") == 0)
+	for (struct dirent *e; (e = readdir(d)) != NULL;)
+		if (e->d_name[0] != '.' && (text_ends(e->d_name, ".jsonl") || text_ends(e->d_name, ".jsonl.gz")))
 			vec_push(a, &log, arena_printf(a, "%s/%s", path, e->d_name));
-	}
 	closedir(d);
 	if (log.n > 1)
 		qsort(log.at, log.n, sizeof *log.at, by_name);
 	for (size_t i = 0; i < log.n; i++)
 		if (!import_file(in, a, log.at[i], err))
 			return false;
-	return log.n > 0 || fail(err, ERR_INPUT, path, "the folder holds no logs (*.jsonl)");
+	return log.n > 0 || fail(err, ERR_INPUT, path, "the folder holds no logs (*.jsonl, *.jsonl.gz)");
 }
 
 static bool run_import(const Args *args, Err *err)

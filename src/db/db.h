@@ -78,8 +78,9 @@ typedef struct ImportCount {
 	char first[200]; /* why the first refused line was */
 } ImportCount;
 /*
- * Takes lines in batches of a transaction each (docs/records.md): on failure the batches stored before stay. A line is
- * taken once the records that it names are there; other lines are counted as refused.
+ * Takes lines, which gzip may have packed, in batches of a transaction each (docs/records.md): on failure the batches
+ * stored before stay. A line is taken once the records that it names are there; other lines are counted as refused.
+ * Damage of a packed file counts as one refused line.
  */
 bool db_import(Db *db, const char *name, const char *text, size_t n, ImportCount *count, Err *err);
 

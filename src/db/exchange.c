@@ -8,6 +8,7 @@
  *
  * A part of a segment is taken in the transaction of the caller. The seals in it count where they are the owner's.
  */
+#include "base/gzip.h"
 #include "db/bound.h"
 #include "db/rank.h"
 #include "db/segment.h"
@@ -106,18 +107,38 @@ static bool next_line(const char *text, size_t n, size_t *at, Line *out)
 	return out->n != 0;
 }
 
+int exchange_line(const Bytes *lines, size_t at)
+{
+	int line = 1;
+	for (size_t i = 0; i < at; i++)
+		line += lines->at[i] == '\n';
+	return line;
+}
+
+bool exchange_unpack(Arena *a, const char *name, Bytes *lines, Err *err)
+{
+	if (gzip_unpack(a, lines, (size_t)BOUND_UNPACKED_MIB << 20, err))
+		return true;
+	while (lines->n > 0 && lines->at[lines->n - 1] != '\n')
+		lines->n--;
+	return err_at(err, arena_printf(a, "%s:%d", name, exchange_line(lines, lines->n)));
+}
+
 bool db_is_log(const char *text, size_t n)
 {
-	Import in = { .name = "" };
+	Import in = { .name = "", .arena = arena_new() };
+	Bytes lines = { (const unsigned char *)text, n };
 	bool found = false;
-	for (size_t at = 0; at < n && !found;) {
+	exchange_unpack(in.arena, "", &lines, NULL);
+	for (size_t at = 0; at < lines.n && !found;) {
 		Arena *a = arena_new();
 		Line l = { 0 };
-		if (next_line(text, n, &at, &l))
+		if (next_line((const char *)lines.at, lines.n, &at, &l))
 			read_line(&in, a, &l);
 		found = l.run != NULL || l.other != NULL;
 		arena_free(a);
 	}
+	arena_free(in.arena);
 	return found;
 }
 
@@ -290,8 +311,13 @@ static bool import(Import *in, const LogPart *part)
 bool db_import(Db *db, const char *name, const char *text, size_t n, ImportCount *count, Err *err)
 {
 	Import in = { .db = db, .name = name, .count = count, .err = err, .arena = arena_new() };
-	LogPart all = { name, text, n, 1 };
+	Bytes lines = { (const unsigned char *)text, n };
+	Err why = { 0 };
+	bool whole = exchange_unpack(in.arena, name, &lines, &why);
+	LogPart all = { name, (const char *)lines.at, lines.n, 1 };
 	bool ok = import(&in, &all);
+	if (!whole && count->refused++ == 0)
+		snprintf(count->first, sizeof count->first, "%s", sentence(in.arena, &why));
 	arena_free(in.arena);
 	return ok;
 }

@@ -3,7 +3,8 @@
  * kill between the two leaves lines that the next one to open the folder indexes.
  *
  * A session begins with what its runs will name.  That is kept until something was measured, so that a session that
- * finds nothing to do leaves no file; then it is written whole, so that a segment can be read without the others.
+ * finds nothing to do leaves no file; then it is written whole, so that a segment can be read without the others.  When
+ * somebody removes the segment, or packs it, the session goes on in another one, which begins in the same way.
  */
 #include "db/segment.h"
 #include "record/log_line.h"
@@ -12,6 +13,7 @@
 #include <fcntl.h>
 #include <sodium.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -91,8 +93,22 @@ static bool catch_up(Db *db, Err *err)
 	return had == l->size || l->behind || segment_take(db, l->name, err);
 }
 
+/* What is written to a segment that was removed would be lost. */
+static void leave_removed(Logs *l)
+{
+	struct stat st;
+	if (l->fd < 0 || fstat(l->fd, &st) != 0 || st.st_nlink > 0)
+		return;
+	close(l->fd);
+	l->fd = -1;
+	l->size = 0;
+	l->behind = false;
+	l->nwritten = 0;
+}
+
 bool logs_begin(Db *db, Err *err)
 {
+	leave_removed(db->logs);
 	if (!sql_run(db, SQL_BEGIN, err))
 		return false;
 	sql_forget_names(db);
@@ -131,6 +147,12 @@ void logs_close(Db *db)
 
 /* ---- records ---- */
 
+/* Whether runs may name such a record. */
+static bool is_named(const Record *r)
+{
+	return r->kind != RECORD_RUN && r->kind != RECORD_RETRACTION && r->kind != RECORD_CLOSING;
+}
+
 /* Into the index and, as text, to `out`. */
 static bool store(Db *db, const Record *r, const char *line, Text *out, Err *err)
 {
@@ -149,36 +171,36 @@ static bool store_all(Db *db, const Record *r, const char *line, Arena *a, Err *
 {
 	Logs *l = db->logs;
 	Text out = { .arena = a };
-	for (size_t i = 0; i < l->later.n; i++)
-		if (!store(db, &l->later.at[i].record, l->later.at[i].line, &out, err))
+	for (size_t i = l->nwritten; i < l->named.n; i++)
+		if (!store(db, &l->named.at[i].record, l->named.at[i].line, &out, err))
 			return false;
-	return store(db, r, line, &out, err) && logs_append(db, &out, err);
+	return (is_named(r) || store(db, r, line, &out, err)) && logs_append(db, &out, err);
 }
 
 bool logs_put(Db *db, const Record *r, const char *line, Err *err)
 {
 	Logs *l = db->logs;
-	bool named = r->kind != RECORD_RUN && r->kind != RECORD_RETRACTION;
 	if (!l->write)
 		return fail(err, ERR_USAGE, l->folder, "is open for reading");
 	if (l->fd < 0 && r->kind == RECORD_CLOSING)
 		return true; /* of a session without runs */
-	if (l->fd < 0 && named) {
-		LogLater x = { { r->kind, r->id, NULL, NULL }, arena_printf(db->arena, "%s", line) };
+	if (is_named(r)) {
+		LogNamed x = { { r->kind, r->id, NULL, NULL }, arena_printf(db->arena, "%s", line) };
 		if (!record_read(db->arena, l->folder, x.line, strlen(x.line), &x.record, err))
 			return false;
-		vec_push(db->arena, &l->later, x);
-		return true;
+		vec_push(db->arena, &l->named, x);
+		if (l->fd < 0)
+			return true;
 	}
-	if (!logs_begin(db, err))
-		return false;
 	Arena *a = arena_new();
-	bool ok = store_all(db, r, line, a, err) && sql_run(db, SQL_COMMIT, err);
+	bool begun = logs_begin(db, err), ok = begun && store_all(db, r, line, a, err) && sql_run(db, SQL_COMMIT, err);
 	arena_free(a);
 	if (!ok) {
-		sql_forget(db);
+		l->named.n -= is_named(r);
+		if (begun)
+			sql_forget(db);
 		return false;
 	}
-	l->later.n = 0;
+	l->nwritten = l->named.n;
 	return true;
 }

@@ -8,7 +8,6 @@
  */
 #include "db/segment.h"
 
-#include "base/file.h"
 #include "base/map.h"
 #include "db/open.h"
 
@@ -18,7 +17,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static const char SUFFIX[] = ".jsonl";
+static const char PLAIN[] = ".jsonl", PACKED[] = ".jsonl.gz";
 #define SEGMENT_BYTES ((size_t)1 << 31)
 
 /* ---- the folder ---- */
@@ -40,13 +39,12 @@ static bool list_in(Arena *a, const char *folder, const char *below, bool deep, 
 		return false;
 	for (struct dirent *e; (e = readdir(d)) != NULL;) {
 		struct stat st;
-		size_t n = strlen(e->d_name);
 		const char *name = arena_printf(a, "%s%s", below, e->d_name);
 		if (e->d_name[0] == '.' || stat(arena_printf(a, "%s/%s", folder, name), &st) != 0)
 			continue;
 		if (S_ISDIR(st.st_mode) && deep)
 			list_in(a, folder, arena_printf(a, "%s/", name), false, now_s, out);
-		if (!S_ISREG(st.st_mode) || n < sizeof SUFFIX || strcmp(e->d_name + n - (sizeof SUFFIX - 1), SUFFIX) != 0)
+		if (!S_ISREG(st.st_mode) || (!text_ends(e->d_name, PLAIN) && !text_ends(e->d_name, PACKED)))
 			continue;
 		Segment s = { .name = name, .first = "" };
 		describe(&st, now_s, &s);
@@ -138,6 +136,29 @@ static bool read_rows(Db *db, Arena *a, Segments *out, Err *err)
 
 /* ---- one segment ---- */
 
+/* What stands in a segment. */
+typedef struct Content {
+	Bytes lines;
+	int64_t size; /* of the file */
+	bool packed;
+	const char *broken; /* why lines are missing at the end, with the segment's name; NULL: none are */
+} Content;
+
+static bool read_segment(Arena *a, const Db *db, const char *name, Content *out, Err *err)
+{
+	Err why = { 0 };
+	Bytes file;
+	*out = (Content){ .size = 0 };
+	if (!file_read(a, arena_printf(a, "%s/%s", db->logs->folder, name), SEGMENT_BYTES, &file, err))
+		return false;
+	out->lines = file;
+	out->size = (int64_t)file.n;
+	if (!exchange_unpack(a, name, &out->lines, &why))
+		out->broken = arena_printf(a, "%s: %s", why.place, why.text);
+	out->packed = out->lines.at != file.at;
+	return true;
+}
+
 static Hash hash_of_bytes(const Bytes *b, int64_t n)
 {
 	HashState s;
@@ -152,26 +173,33 @@ static bool begins_as(const Bytes *file, const Segment *row)
 	return (int64_t)file->n >= row->read && memcmp(&h, &row->hash, sizeof h) == 0;
 }
 
-/* Takes what the row lacks, up to the last whole line, and brings the row up to date; in the caller's transaction. */
-static bool take(Db *db, const Bytes *file, Segment *s, Err *err)
+/* Whether the row has all of a segment that begins as it says. */
+static bool is_all(const Content *c, const Segment *row)
 {
+	if (c->packed)
+		return c->broken == NULL && row->damaged == 0 && (int64_t)c->lines.n == row->read;
+	return c->size == row->size;
+}
+
+/* Takes what the row lacks, up to the last whole line, and brings the row up to date; in the caller's transaction. */
+static bool take(Db *db, const Content *c, Segment *s, Err *err)
+{
+	const Bytes *b = &c->lines;
 	ImportCount count = { 0 };
-	int64_t end = (int64_t)file->n;
-	while (end > s->read && file->at[end - 1] != '\n')
+	int64_t end = (int64_t)b->n;
+	while (end > s->read && b->at[end - 1] != '\n')
 		end--;
-	int line = 1;
-	for (int64_t i = 0; i < s->read; i++)
-		line += file->at[i] == '\n';
-	LogPart part = { s->name, (const char *)file->at + s->read, (size_t)(end - s->read), line };
+	LogPart part = { s->name, (const char *)b->at + s->read, (size_t)(end - s->read),
+		exchange_line(b, (size_t)s->read) };
 	if (!exchange_take(db, &part, &count, err))
 		return false;
 	int64_t damaged = count.refused - count.waiting;
-	if (s->damaged == 0 && damaged > 0)
-		s->first = arena_printf(db->arena, "%s", count.first);
-	s->damaged += damaged;
+	if (s->damaged == 0 && damaged + (c->broken != NULL) > 0)
+		s->first = arena_printf(db->arena, "%s", damaged > 0 ? count.first : c->broken);
+	s->damaged += damaged + (c->broken != NULL);
 	s->waiting += count.waiting;
 	s->read = end;
-	s->hash = hash_of_bytes(file, end);
+	s->hash = hash_of_bytes(b, end);
 	return segment_put_row(db, s, err);
 }
 
@@ -179,10 +207,10 @@ bool segment_take(Db *db, const char *name, Err *err)
 {
 	Arena *a = arena_new();
 	Segment s = { .name = name, .first = "" };
-	Bytes file;
-	bool ok = file_read(a, arena_printf(a, "%s/%s", db->logs->folder, name), SEGMENT_BYTES, &file, err);
-	s.size = ok ? (int64_t)file.n : 0;
-	ok = ok && take(db, &file, &s, err);
+	Content c;
+	bool ok = read_segment(a, db, name, &c, err);
+	s.size = c.size;
+	ok = ok && take(db, &c, &s, err);
 	arena_free(a);
 	return ok;
 }
@@ -193,7 +221,7 @@ bool segment_take(Db *db, const char *name, Err *err)
 typedef struct News {
 	Segment s; /* of the row where there is one, with the file's size and time */
 	int64_t before; /* bytes that the row had */
-	Bytes file;
+	Content content;
 } News;
 
 typedef struct Index {
@@ -221,22 +249,23 @@ static void look_at(Index *x, const Segment *f)
 	News n = { .s = *f };
 	if (row != NULL && row->size == f->size && row->stamp == f->stamp && f->stamp != 0 && !x->anew)
 		return;
-	const char *path = arena_printf(x->arena, "%s/%s", x->db->logs->folder, f->name);
-	if (!file_read(x->arena, path, SEGMENT_BYTES, &n.file, &why)) {
+	if (!read_segment(x->arena, x->db, f->name, &n.content, &why)) {
 		x->nunread++;
 		if (x->unread.n == 0)
 			text_add(&x->unread, "%s: %s", why.place, why.text);
 		return;
 	}
 	if (row != NULL && !x->anew) {
-		bool same = begins_as(&n.file, row);
+		bool same = begins_as(&n.content.lines, row);
 		x->anew |= !same;
-		if (same && (int64_t)n.file.n == row->size && row->size == f->size && f->stamp == 0)
+		if (same && is_all(&n.content, row) && row->size == f->size && f->stamp == 0)
 			return; /* as it was, and still too new for its time to say so */
-		n.s = *row;
-		n.s.size = f->size;
-		n.s.stamp = f->stamp;
 		n.before = row->read;
+		if (!n.content.packed) {
+			n.s = *row;
+			n.s.size = f->size;
+			n.s.stamp = f->stamp;
+		}
 	}
 	vec_push(x->arena, &x->news, n);
 }
@@ -271,7 +300,7 @@ static bool take_one(Index *x, News *n)
 		return false;
 	sql_forget_names(x->db);
 	if (segment_had(x->db, n->s.name, &had, x->err) &&
-		(had != n->before || take(x->db, &n->file, &n->s, x->err)) && sql_run(x->db, SQL_COMMIT, x->err))
+		(had != n->before || take(x->db, &n->content, &n->s, x->err)) && sql_run(x->db, SQL_COMMIT, x->err))
 		return true;
 	sql_forget(x->db);
 	return false;
@@ -288,7 +317,7 @@ static bool take_anew(Index *x)
 	x->db->env_epoch = -1;
 	ok = open_exec(x->db, clear, x->err);
 	for (size_t i = 0; ok && i < x->news.n; i++)
-		ok = take(x->db, &x->news.at[i].file, &x->news.at[i].s, x->err);
+		ok = take(x->db, &x->news.at[i].content, &x->news.at[i].s, x->err);
 	if (ok && sql_run(x->db, SQL_COMMIT, x->err))
 		return true;
 	sql_forget(x->db);
@@ -321,8 +350,7 @@ static bool take_waiting(Index *x)
 				continue;
 			n.s.read = n.s.damaged = n.s.waiting = 0;
 			Arena *a = arena_new();
-			const char *path = arena_printf(a, "%s/%s", x->db->logs->folder, n.s.name);
-			bool ok = !file_read(a, path, SEGMENT_BYTES, &n.file, NULL) || take_one(x, &n);
+			bool ok = !read_segment(a, x->db, n.s.name, &n.content, NULL) || take_one(x, &n);
 			arena_free(a);
 			if (!ok)
 				return false;

@@ -4,14 +4,15 @@
 #ifndef DB_SEGMENT_H
 #define DB_SEGMENT_H
 
+#include "base/file.h"
 #include "db/logs.h"
 #include "db/sql.h"
 
-/* A record that was put before anything was measured, which is not written yet. */
-typedef struct LogLater {
+/* A record that runs of the session may name. */
+typedef struct LogNamed {
 	Record record;
 	const char *line;
-} LogLater;
+} LogNamed;
 
 struct Logs {
 	const char *folder; /* as it was named, without a slash at its end */
@@ -23,7 +24,8 @@ struct Logs {
 	int64_t size;
 	HashState sum; /* of its bytes */
 	bool behind;   /* the index lacks some of it: its row stays as it is, and the next one to open reads the rest */
-	VEC(LogLater) later;
+	VEC(LogNamed) named;
+	size_t nwritten; /* of `named`: in the segment */
 };
 
 /* A segment, and how much of it the index has. */
@@ -36,7 +38,6 @@ typedef struct Segment {
 	const char *first;   /* what is wrong with the first damaged one, behind the segment's name; "": nothing */
 } Segment;
 typedef VEC(Segment) Segments;
-
 
 /* Brings the index up to date, in transactions of its own; tells of damage in db->note and db->lost. */
 bool segment_index(Db *db, Err *err);
@@ -55,6 +56,14 @@ bool logs_append(Db *db, const Text *lines, Err *err);
 /* After a rollback: what was appended is not in the index. */
 void logs_forget(Db *db);
 void logs_close(Db *db);
+
+/*
+ * Unpacks lines that gzip has packed (base/gzip.h); others stay as they are. False: some are missing at the end; whole
+ * ones are left, and err says where and why.
+ */
+bool exchange_unpack(Arena *a, const char *name, Bytes *lines, Err *err);
+/* The number of the line in which byte `at` stands. */
+int exchange_line(const Bytes *lines, size_t at);
 
 /* A part of a segment, of whole lines. */
 typedef struct LogPart {

@@ -2,7 +2,7 @@
 """logs.py BUILD: folders of logs as databases, from the command line.
 
 Every check is a function; its first line says what a user may rely on."""
-import glob, hashlib, json, os, re, shutil, subprocess, sys
+import glob, gzip, hashlib, json, os, re, shutil, subprocess, sys
 
 from world import BUILD, ENV, TMP, lines, main, run
 
@@ -13,7 +13,10 @@ def db(verb, *args, **how):
     return run("dlc-db", verb, *args, **how)
 
 def segments(folder=TEAM):
-    return sorted(glob.glob(folder + "/*.jsonl") + glob.glob(folder + "/*/*.jsonl"))
+    return sorted(glob.glob(folder + "/*.jsonl*") + glob.glob(folder + "/*/*.jsonl*"))
+
+def unpacked(path):
+    return gzip.open(path, "rt").read().splitlines()
 
 def compiled(*args, want=0, **how):
     p = run("dlc-compile", *MODEL, *args, "-o", TMP + "/m.dlcb", "--json", want=want, **how)
@@ -94,6 +97,30 @@ def damage_is_named():
         assert sum(hits.values()) == sum(whole.values()), hits
     assert f"{name}:{at + 1}:" in db("check", bad, want=1).stderr
 
+def logs_may_be_packed():
+    """Logs may be packed by gzip: they are read and imported as before; of one that is cut off, what it has is used."""
+    packed = TMP + "/packed"
+    shutil.copytree(TEAM, packed)
+    before, n = compiled("--tuning-db=" + packed)[0], len(lines(packed))
+    for log in segments(packed):
+        data = open(log, "rb").read()
+        with gzip.open(log + ".gz", "wb") as f:
+            f.write(data)
+        os.remove(log)
+    assert compiled("--tuning-db=" + packed) == (before, "") and lines(packed) == lines(TEAM)
+    assert db("check", packed).stdout == f"{n} records, all sound\n"
+    assert db("import", TMP + "/packed.sqlite", packed).stdout == f"{n} new, 0 known, 0 skipped\n"
+    log = segments(packed)[0]
+    whole = open(log, "rb").read()
+    open(log, "wb").write(whole[:len(whole) // 2])
+    for said in compiled("--tuning-db=" + packed)[1], db("check", packed, want=1).stderr:
+        assert f"{log}:" in said and "it is cut off" in said, said
+    assert 0 < len(lines(packed)) < n
+    p = db("import", TMP + "/half.sqlite", log)
+    assert ", 1 skipped" in p.stdout and "it is cut off" in p.stderr, (p.stdout, p.stderr)
+    open(log, "wb").write(whole)
+    assert compiled("--tuning-db=" + packed) == (before, "")
+
 def places_that_cannot_be_written():
     """A folder or a cache that is read-only is read; what cannot be written is refused before anything is measured."""
     if os.getuid() == 0:
@@ -156,7 +183,7 @@ def what_comes_with_dlc_is_hit():
     source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
     now = int(re.search(r"CODEGEN_EPOCH = (\d+)", open(source + "/src/codegen/codegen.h").read())[1])
     for target in "cpu-x86-64-v3", "cpu-x86-64-v4":
-        log = open(f"{source}/tuning_logs/{target}/retune.jsonl").read().splitlines()
+        log = unpacked(f"{source}/tuning_logs/{target}/retune.jsonl.gz")
         epochs = {r["codegen_epoch"] for r in map(json.loads, log) if r["kind"] == "environment"}
         if now not in epochs:
             print(f"skipped: {target}: its log is of code {epochs}, not {now}: tools/retune renews it")
@@ -195,21 +222,21 @@ def sealed(record):
 def same_code(tool, log):
     """A log of two older epochs: runs of the newer one get this epoch, since both builds make the same code; one of the
     older epoch stays."""
-    head, *lines = open(log).read().splitlines()
+    head, *lines = unpacked(log)
     records = [json.loads(l) for l in lines]
     now, = {r["codegen_epoch"] for r in records if r["kind"] == "environment"}
     env = next(r for r in records if r["kind"] == "environment")
     older = [json.loads(sealed(dict(env, codegen_epoch=now - k))) for k in (1, 2)]
     runs = [r for r in records if r["kind"] == "run"]
     changed = [json.loads(sealed(dict(r, environment=older[k == 0]["id"]))) for k, r in enumerate(runs)]
-    with open(log, "w") as f:
+    with gzip.open(log, "wt") as f:
         for r in [json.loads(head), *(r for r in records if r["kind"] not in ("environment", "run")), *older, *changed]:
             f.write(json.dumps(r, sort_keys=r["kind"] != "log", separators=(",", ":"), ensure_ascii=False) + "\n")
     p = subprocess.run([sys.executable, tool, "--same=" + BUILD, "--build=" + BUILD, f"--out={TMP}/out"], env=ENV,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=200)
     said = f"{len(runs) - 1} of {len(runs)} runs have the same code in epoch {now}"
     assert p.returncode == 0 and said in p.stdout, (p.stdout, p.stderr[-300:])
-    head, *lines = open(log).read().splitlines()
+    head, *lines = unpacked(log)
     ids = {r["id"] for r in map(json.loads, lines)}
     assert {r["id"] for r in runs[1:]} < ids and changed[0]["id"] in ids and runs[0]["id"] not in ids
     assert head.count("; tools/retune --same=") == 1 and len(lines) == len(records) + 2
@@ -225,11 +252,18 @@ def retune():
         p = subprocess.run(words, env=ENV, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=200)
         assert p.returncode == 0 and ("mlp host t1 4s random" in p.stdout) == (turn == 0), (p.stdout, p.stderr[-300:])
         log, = segments(TMP + "/out")
-        head = open(log).readline()
+        head = unpacked(log)[0]
         assert json.loads(head)["command"].startswith("tools/retune --target=host --threads=1 --network=mlp"), head
         assert "/cpu-" in log and json.loads(head)["kind"] == "log" and "/tmp" not in head and TMP not in head, head
         made = os.path.exists(TMP + "/out/cpu.model")
         assert made or not trains or "tune first" in p.stderr, p.stderr
+    # Other segments stay.
+    p = subprocess.run([*words, "--segment=more", "--best=1", "--no-model"], env=ENV, stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, text=True, timeout=200)
+    more, old = segments(TMP + "/out")
+    assert p.returncode == 0 and "/more." in more and old == log and "trained" not in p.stdout, (p.stdout, p.stderr)
+    assert json.loads(unpacked(more)[0])["command"].endswith(" --best=1 --segment=more"), unpacked(more)[0]
+    os.remove(more)
     same_code(tool, log)
     env = dict(shipped(), DLC_TUNING_LOGS=TMP + "/out")
     p = run("dlc-compile", "mlp", "-o", TMP + "/m.dlcb", "--json", "--require=exact", env=env)
@@ -237,5 +271,5 @@ def retune():
     assert not made or os.path.getsize(TMP + "/out/cpu.model") <= 1 << 20
 
 main(a_folder_is_a_database, own_records_outlive_the_cache, a_colleagues_folder, lines_go_in_and_out, damage_is_named,
-     places_that_cannot_be_written, what_is_not_there, the_best_alone, logs_are_shipped,
+     logs_may_be_packed, places_that_cannot_be_written, what_is_not_there, the_best_alone, logs_are_shipped,
      what_comes_with_dlc_is_hit, retune)

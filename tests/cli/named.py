@@ -22,7 +22,7 @@ OTHERS = {
     "quickstart": "yes compare",
     "./check": "yes all",
     "tests/": "bless all set refresh each count keep",
-    "tools/retune": "same",
+    "tools/retune": "same segment hints no-model",
 }
 # The files of programs, of what the library passes to its children, and of what the environment says.
 PROGRAMS = re.compile(

@@ -2,116 +2,10 @@
  * Folders of logs: segments of their own, an index that follows them, damage that is named, and what becomes of own
  * records when the index is gone.
  */
-#include "folder.h"
+#include "logs_folder.h"
 
-#include "db/logs.h"
-#include "db/rank.h"
-
-#include <dirent.h>
 #include <signal.h>
 #include <sys/resource.h>
-#include <time.h>
-
-static DbOwner me = { { 1, 2, 3 } };
-
-static DbLogs how_of(const char *cache)
-{
-	return (DbLogs){ .cache = cache,
-		.owner = &me,
-		.program = "dlc test",
-		.machine = "cpu:here",
-		.command = "dlc tune x",
-		.now_s = (int64_t)time(NULL) };
-}
-
-static const char *cache_of(void)
-{
-	const char *cache = path_of("cache");
-	mkdir(cache, 0700);
-	return cache;
-}
-
-static Db *open_logs(const char *name, DbMode mode)
-{
-	Err err = { 0 };
-	DbLogs how = how_of(cache_of());
-	Db *db = db_open_logs(path_of(name), mode, &how, &err);
-	ck_assert_msg(db != NULL, "%s: %s", err.place, err.text);
-	return db;
-}
-
-/* The only file of the folder below `sub`, "" for the folder itself. */
-static const char *only_log(const char *name)
-{
-	const char *found = NULL;
-	DIR *d = opendir(path_of(name));
-	ck_assert(d != NULL);
-	for (struct dirent *e; (e = readdir(d)) != NULL;)
-		if (e->d_name[0] != '.') {
-			ck_assert_msg(found == NULL, "%s and %s", found, e->d_name);
-			found = arena_printf(arena, "%s/%s", path_of(name), e->d_name);
-		}
-	closedir(d);
-	return found;
-}
-
-static int count_files(const char *name)
-{
-	int n = 0;
-	DIR *d = opendir(path_of(name));
-	for (struct dirent *e; d != NULL && (e = readdir(d)) != NULL;)
-		n += e->d_name[0] != '.';
-	if (d != NULL)
-		closedir(d);
-	return n;
-}
-
-static const char *read_text(const char *path)
-{
-	Bytes b;
-	Err err = { 0 };
-	ck_assert_msg(file_read(arena, path, 1 << 26, &b, &err), "%s: %s", err.place, err.text);
-	return (const char *)b.at;
-}
-
-static void write_text(const char *path, const char *text)
-{
-	Err err = { 0 };
-	ck_assert_msg(file_write(path, text, strlen(text), &err), "%s: %s", err.place, err.text);
-}
-
-static void check_sound(Db *db, int64_t want)
-{
-	Err err = { 0 };
-	int64_t records;
-	ck_assert_msg(db_check(db, &records, &err), "%s: %s", err.place, err.text);
-	if (want >= 0)
-		ck_assert_int_eq(records, want);
-}
-
-static int64_t count_runs(Db *db, const World *w, int64_t *own)
-{
-	Err err = { 0 };
-	DbKey key = { .workload = w->task->id, .target = w->target, .epoch = 7, .whose = DB_OWN };
-	DbChoice c[64];
-	int n;
-	int64_t runs;
-	ck_assert(db_rank((DbSet){ &db, 1 }, &key, c, 64, &n, arena, &err));
-	*own = n;
-	ck_assert(db_count_runs((DbSet){ &db, 1 }, &key, &runs, &err));
-	return runs;
-}
-
-/* A folder with a segment of `runs` runs. */
-static World fill_logs(const char *name, int width, int runs)
-{
-	Db *db = open_logs(name, DB_WRITE);
-	World w = fill_world(db, width);
-	for (int i = 0; i < runs; i++)
-		put_run(db, &w, arena_printf(arena, "split i %d\n", i + 2), RUN_OK, 1000 + i, 5);
-	db_close(db);
-	return w;
-}
 
 /* What one session put, another one reads, from a segment with a head, whole and own. */
 START_TEST(a_session_has_a_segment)
@@ -415,6 +309,29 @@ START_TEST(a_segment_is_renamed)
 }
 END_TEST
 
+/* A segment may be removed while its writer has it open: what comes behind is in another one, with what runs name. */
+START_TEST(a_segment_is_removed)
+{
+	int64_t own;
+	Db *db = open_logs("team", DB_WRITE);
+	World w = fill_world(db, 8);
+	for (int n = 1; n < 7; n++) {
+		put_run(db, &w, arena_printf(arena, "split i %d\n", n), RUN_OK, 1000, 5);
+		if (n == 2 || n == 4)
+			ck_assert_int_eq(unlink(only_log("team")), 0);
+		if (_i == 0)
+			db_close(open_logs("team", DB_READ)); /* the index is made anew */
+	}
+	db_close(db);
+	db = open_logs("team", DB_READ);
+	ck_assert_int_eq(count_runs(db, &w, &own), 2);
+	ck_assert_int_eq(own, 2);
+	ck_assert_ptr_null(db_note(db));
+	check_sound(db, 6);
+	db_close(db);
+}
+END_TEST
+
 /* Writers and readers of one folder, some killed: no line is lost that a put has returned for. */
 START_TEST(tuners_share_a_folder)
 {
@@ -531,6 +448,7 @@ int main(void)
 	tcase_add_test(tc, an_import_is_a_segment);
 	tcase_add_loop_test(tc, an_index_of_less_catches_up, 0, 2);
 	tcase_add_test(tc, a_segment_is_renamed);
+	tcase_add_loop_test(tc, a_segment_is_removed, 0, 2);
 	tcase_add_test(tc, tuners_share_a_folder);
 	tcase_add_test(tc, a_full_disk_is_told);
 	return run_suite("logs", tc);

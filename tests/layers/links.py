@@ -20,7 +20,7 @@ import layers
 LIBRARIES = {
     "runtime": ["m", "pthread"],
     "run": ["z"],
-    "base": ["jansson", "sodium", "m", "dl", "pthread"],
+    "base": ["jansson", "sodium", "z", "m", "dl", "pthread"],
     "codegen": ["dl"],
     "cost_model": ["m", "pthread"],
     "db": ["sqlite3"],

@@ -6,12 +6,6 @@
 
 #include <string.h>
 
-static bool ends_with(const char *s, const char *end)
-{
-	size_t n = strlen(s), m = strlen(end);
-	return n >= m && strcmp(s + n - m, end) == 0;
-}
-
 /* Settings of training and of bookkeeping, and those that weights.c reads. */
 static bool is_ignored(const char *key)
 {
@@ -21,7 +15,7 @@ static bool is_ignored(const char *key)
 	for (size_t k = 0; k < sizeof names / sizeof *names; k++)
 		if (strcmp(names[k], key) == 0)
 			return true;
-	return ends_with(key, "_initializer") || ends_with(key, "_regularizer") || ends_with(key, "_constraint");
+	return text_ends(key, "_initializer") || text_ends(key, "_regularizer") || text_ends(key, "_constraint");
 }
 
 static bool all_of(const Json *list, JsonKind kind, JsonKind or)

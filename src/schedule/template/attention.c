@@ -45,12 +45,6 @@ static Rows read_rows(const Stmt *nest)
 	return (Rows){ b->block.name, b->block.iter[QUERY].value->name, b->block.iter[FOURTH].value->name };
 }
 
-static bool ends_with(const char *s, const char *end)
-{
-	size_t n = strlen(s), m = strlen(end);
-	return n >= m && strcmp(s + n - m, end) == 0;
-}
-
 static bool read(const Sketch *s, Attention *a)
 {
 	const Dag *d = s->task->dag;
@@ -64,7 +58,7 @@ static bool read(const Sketch *s, Attention *a)
 			return false;
 		nest[k] = next;
 	}
-	if (!ends_with(block_of(nest[SCORES])->block.name, ".scores") || !tiled_read_nest(s, nest[SCORES], &a->scores) ||
+	if (!text_ends(block_of(nest[SCORES])->block.name, ".scores") || !tiled_read_nest(s, nest[SCORES], &a->scores) ||
 		!tiled_read_nest(s, nest[VALUES], &a->values) || a->scores.bare || a->values.bare || a->scores.n != AXES ||
 		a->values.n != AXES || a->scores.nreduce != 1 || a->values.nreduce != 1 ||
 		tiled_contiguous(&a->values) != FOURTH)
