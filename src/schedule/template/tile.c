@@ -425,10 +425,11 @@ static Pieces cut_steps(Sketch *s, const Tiled *t, const Tile *tile)
 	return p;
 }
 
-/* Ends of axes, but of the first `bound` loops. */
-static void end_steps(Sketch *s, const Tiled *t, const Tile *tile, const Pieces *p, int bound)
+/* Ends of axes, but of the first `bound` loops. Few tiles that threads share, in loop `shared`, are not written out. */
+static void end_steps(Sketch *s, const Tiled *t, const Tile *tile, const Pieces *p, int bound, const char *shared)
 {
-	if (tile->last && !is_among(&p->outer, bound, p->pix.outer))
+	bool few = tile->last && tile->first && ceil_div(t->out[tile->pixel].extent, tile->pixels) <= TMPL_FEW_TILES;
+	if (tile->last && !is_among(&p->outer, bound, p->pix.outer) && !(few && shared == p->pix.outer))
 		tile_ends(s, &t->out[tile->pixel], tile->pixels, p->pix.outer, tile->first);
 	if (p->tail && !is_among(&p->outer, bound, p->vec.outer))
 		tile_ends(s, &p->v, tile->lanes * tile->vectors, p->vec.outer, false);
@@ -538,14 +539,14 @@ static void share_steps(Sketch *s, const Tiled *t, const Tile *tile, const Piece
 {
 	int from = 0, n = may_share(t, tile, p, tile_overlaps(s, tile), &from);
 	if (target_has_blocks(s->target)) {
-		end_steps(s, t, tile, p, bind_tiles(s, tile, p));
+		end_steps(s, t, tile, p, bind_tiles(s, tile, p), NULL);
 		return;
 	}
 	if (n > 0 && s->target->threads > 1)
 		n = tile->shares > 0 ? tile->shares : guess_shares(s, tile, p, from, n);
-	if (n == 1 && s->target->threads > 1)
-		sketch_step(s, "parallel %s", p->outer.loop[from].name);
-	end_steps(s, t, tile, p, 0);
+	const char *one = n == 1 && s->target->threads > 1 ? p->outer.loop[from].name : NULL;
+	step_if(s, "parallel", one);
+	end_steps(s, t, tile, p, 0, one);
 	if (n > 1 && s->target->threads > 1)
 		share_several(s, t, tile, p, from, n);
 }
@@ -568,15 +569,17 @@ void tile_ring_steps(Sketch *s, const Tiled *t, const Tile *tile, const Tiled *m
 	begin_steps(s, made, by);
 	Pieces p = cut_steps(s, t, tile);
 	int from = 0, bound = 0, n = may_share(t, tile, &p, tile_overlaps(s, tile), &from);
+	const char *shared = NULL;
 	if (target_has_blocks(s->target))
 		bound = bind_tiles(s, tile, &p);
 	else if (n > 0 && s->target->threads > 1)
-		sketch_step(s, "parallel %s", p.outer.loop[from].name);
+		shared = p.outer.loop[from].name;
+	step_if(s, "parallel", shared);
 	sketch_step(s, "compute_at %s %s", last, rows);
 	sketch_step(s, "store_at %s %s", made->result->name, rows);
 	sketch_step(s, "layout %s %s", made->result->name, tile->image);
 	sketch_step(s, "ring %s %s", last, rows);
 	Pieces own = cut_steps(s, made, by);
-	end_steps(s, t, tile, &p, bound);
-	end_steps(s, made, by, &own, 0);
+	end_steps(s, t, tile, &p, bound, shared);
+	end_steps(s, made, by, &own, 0, NULL);
 }
