@@ -174,10 +174,11 @@ START_TEST(defaults_follow_from_the_target)
 }
 END_TEST
 
-/* Tiles go across rows where threads share eight panels of three vectors evenly. */
+/* Tiles go across rows where threads share twelve panels of two vectors evenly. */
 START_TEST(panels_across_rows_are_shared_evenly)
 {
-	static const char *const across[] = { "across=yes tile=3x4 ", "across=yes tile=3x4 ", "across=no ", "across=yes " };
+	static const char *const across[] = { "across=yes tile=2x6 ", "across=yes tile=2x6 ", "across=yes tile=2x6 ",
+		"across=yes tile=2x6 ", "across=no " };
 	Arena *a = arena_new();
 	Target target;
 	Text text = { .arena = a };
@@ -336,7 +337,7 @@ int main(void)
 	tcase_set_timeout(tc, 300);
 	tcase_add_loop_test(tc, parts_are_asked_where_caches_are_short, 0, LEN(asked));
 	tcase_add_loop_test(tc, defaults_follow_from_the_target, 0, LEN(defaults));
-	tcase_add_loop_test(tc, panels_across_rows_are_shared_evenly, 0, 4);
+	tcase_add_loop_test(tc, panels_across_rows_are_shared_evenly, 0, 5);
 	tcase_add_loop_test(tc, each_config_with_parts_is_legal, 0, LEN(machines));
 	tcase_add_loop_test(tc, cuts_compute_what_the_naive_fn_does, 0, LEN(cuts) * LEN(machines));
 	return run_suite("parts", tc);

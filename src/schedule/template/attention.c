@@ -109,7 +109,7 @@ static void choose_tile(Sketch *s, const char *name, int64_t vectors, int64_t pi
 			bool fits = keys ? vectors % f == 0 && tile_wastes_little(pixels, p) : pixels % p == 0;
 			if (!fits || (f * p < TMPL_LEAST_SUMS && pixels * vectors >= TMPL_LEAST_SUMS))
 				continue;
-			double part = tile_promise(&s->target->core, vectors, pixels, f, p);
+			double part = tile_promise(&s->target->core, TMPL_HIDES, vectors, pixels, f, p);
 			if (part > top) {
 				top = part;
 				best = n;

@@ -147,7 +147,7 @@ static void choose_tile(Sketch *s, const Halves *h, Tile *tile)
 			if (vectors % f != 0 || f * p < TMPL_LEAST_SUMS || !tile_wastes_little(h->m, p))
 				continue;
 			bool favour = f == TMPL_DENSE_VECTORS && 2 * f * p >= regs && f * (p + 1) + f + 1 <= regs;
-			double rate = tile_promise(&s->target->core, vectors, h->m, f, p) * (favour ? TMPL_FAVOUR : 1);
+			double rate = tile_promise(&s->target->core, TMPL_HIDES, vectors, h->m, f, p) * (favour ? TMPL_FAVOUR : 1);
 			if (rate > best) {
 				best = rate;
 				first = n;

@@ -63,9 +63,12 @@ int tile_unrolls(int64_t extent, int64_t sums, int64_t most, int64_t body, int64
 int64_t tile_registers(const Sketch *s); /* vector registers of the target */
 bool tile_few_registers(const Sketch *s); /* a large tile's sums take all of them (FEW_REGISTERS) */
 double tile_hides(const Core *core); /* sums side by side that hide the latency of one and the loop's overhead */
+/* How many sums a tile of so many vectors asks for, for each in flight: FEW_HIDES or HIDES. */
+double tile_asks(const Sketch *s, int64_t vectors);
 /* The part of the core's FMA rate that tiles of so many of all `blocks` vectors and `extent` pixels may reach. */
-double tile_promise(const Core *core, int64_t blocks, int64_t extent, int64_t vectors, int64_t pixels);
-/* The most that any tile of these promises; *wide: its vectors. */
+double tile_promise(
+	const Core *core, double hides, int64_t blocks, int64_t extent, int64_t vectors, int64_t pixels);
+/* The most that any tile of these promises by HIDES; *wide: the vectors of that which is likely the default. */
 double tile_best(const Sketch *s, int64_t vectors, int64_t pixels, int64_t *wide);
 bool tile_overlaps(const Sketch *s, const Tile *t); /* a group's last tile, but in a grid: blocks would write twice */
 const char *tile_name(Sketch *s, const Tile *tile, const char *knob); /* a tile's knob: behind Tile.of */

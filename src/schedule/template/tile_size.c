@@ -39,6 +39,11 @@ double tile_hides(const Core *core)
 	return TMPL_HIDES * core->fma_latency * core->fma_rate;
 }
 
+double tile_asks(const Sketch *s, int64_t vectors)
+{
+	return tile_few_registers(s) && vectors > 1 ? TMPL_FEW_HIDES : TMPL_HIDES;
+}
+
 bool tile_wastes_little(int64_t extent, int64_t width)
 {
 	int64_t covered = ceil_div(extent, width) * width;
@@ -55,14 +60,14 @@ int tile_unrolls(int64_t extent, int64_t sums, int64_t most, int64_t body, int64
 
 /*
  * Cycles of a step of the reduction in a tile. Too few sums do not hide the latency of an FMA and the overhead of the
- * loop. A step loads each vector of weights once and each pixel as an operand; one vector needs a load for each FMA;
- * four leave no registers for what is loaded ahead.
+ * loop; `hides` says how many do, for each in flight. A step loads each vector of weights once and each pixel as an
+ * operand; one vector needs a load for each FMA; four leave no registers for what is loaded ahead.
  */
-static double tile_cycles(const Core *core, int64_t vectors, int64_t pixels)
+static double tile_cycles(const Core *core, double hides, int64_t vectors, int64_t pixels)
 {
 	const double rate[TMPL_MOST_VECTORS + 1] = { 0, TMPL_ONE_VECTOR, TMPL_TWO_VECTORS, TMPL_THREE_VECTORS,
 		TMPL_FOUR_VECTORS };
-	double want = tile_hides(core), sums = (double)(vectors * pixels);
+	double want = hides * core->fma_latency * core->fma_rate, sums = (double)(vectors * pixels);
 	double chains = sums < want ? sqrt(sums / want) : 1;
 	double fed = fmin(1, core->loads * (double)vectors / core->fma_rate);
 	return fmax(sums / (core->fma_rate * chains * fed * rate[vectors]), core->fma_latency);
@@ -72,13 +77,14 @@ static double tile_cycles(const Core *core, int64_t vectors, int64_t pixels)
  * The tiles at the ends of both axes are code of their own: they take what their own sizes take. More pixels read the
  * weights less often.
  */
-double tile_promise(const Core *core, int64_t blocks, int64_t extent, int64_t vectors, int64_t pixels)
+double tile_promise(
+	const Core *core, double hides, int64_t blocks, int64_t extent, int64_t vectors, int64_t pixels)
 {
 	int64_t wide = blocks / vectors, rest = blocks % vectors, long_ = extent / pixels, end = extent % pixels;
-	double sum = (double)(wide * long_) * tile_cycles(core, vectors, pixels);
-	sum += rest > 0 ? (double)long_ * tile_cycles(core, rest, pixels) : 0;
-	sum += end > 0 ? (double)wide * tile_cycles(core, vectors, end) : 0;
-	sum += rest > 0 && end > 0 ? tile_cycles(core, rest, end) : 0;
+	double sum = (double)(wide * long_) * tile_cycles(core, hides, vectors, pixels);
+	sum += rest > 0 ? (double)long_ * tile_cycles(core, hides, rest, pixels) : 0;
+	sum += end > 0 ? (double)wide * tile_cycles(core, hides, vectors, end) : 0;
+	sum += rest > 0 && end > 0 ? tile_cycles(core, hides, rest, end) : 0;
 	double tail = end > 0 && long_ > 0 ? TMPL_TAIL : 1;
 	return (double)(blocks * extent) / core->fma_rate / sum * tail + TMPL_PIXEL_BONUS * (double)pixels;
 }
@@ -97,14 +103,16 @@ static bool is_option(int64_t vectors, int64_t pixels, int64_t f, int64_t p)
 
 double tile_best(const Sketch *s, int64_t vectors, int64_t pixels, int64_t *wide)
 {
-	double best = 0;
+	double best = 0, own = 0;
 	for (int64_t f = 1; f <= TMPL_MOST_VECTORS && f <= vectors; f++)
 		for (int64_t p = 1; p <= pixels && fits(s, f, p); p++) {
-			double part = tile_promise(&s->target->core, vectors, pixels, f, p);
-			if (!is_option(vectors, pixels, f, p) || part <= best)
+			const Core *core = &s->target->core;
+			double part = tile_promise(core, tile_asks(s, f), vectors, pixels, f, p);
+			if (!is_option(vectors, pixels, f, p))
 				continue;
-			best = part;
-			*wide = f;
+			best = fmax(best, tile_promise(core, TMPL_HIDES, vectors, pixels, f, p));
+			*wide = part > own ? f : *wide;
+			own = fmax(own, part);
 		}
 	return best;
 }
@@ -139,8 +147,9 @@ void tile_knob(Sketch *s, int64_t vectors, int64_t pixels, Tile *out)
 				continue; /* a predicate would stand in the instruction's loops */
 			if (!is_option(vectors, pixels, f, p))
 				continue;
-			bool favour = f == out->favour && fits(s, f, p + 1);
-			double part = tile_promise(&s->target->core, vectors, pixels, f, p) * (favour ? TMPL_FAVOUR : 1);
+			bool favour = f == out->favour && fits(s, f, p + 1) && !tile_few_registers(s);
+			double part = tile_promise(&s->target->core, tile_asks(s, f), vectors, pixels, f, p);
+			part *= favour ? TMPL_FAVOUR : 1;
 			if (out->half && f * p == (pixels < regs / 2 ? pixels : regs / 2))
 				part = INFINITY;
 			part *= filled(s->target, out->around * ceil_div(vectors, f) * ceil_div(pixels, p));

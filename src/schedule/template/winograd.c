@@ -232,7 +232,8 @@ static void choose_product(Sketch *s, const WinoConv *v, int64_t tiles, int64_t 
 			if (p < tiles && (p * f < TMPL_WINO_SUMS || !tile_wastes_little(tiles, p)))
 				continue;
 			bool rows = p % tw == 0 || tw % p == 0;
-			double rate = tile_promise(&s->target->core, vectors, tiles, f, p) / (rows ? 1 : TMPL_WINO_PART_OF_ROW);
+			double rate = tile_promise(&s->target->core, tile_asks(s, f), vectors, tiles, f, p);
+			rate /= rows ? 1 : TMPL_WINO_PART_OF_ROW;
 			bool spills = f == 1 && tile_few_registers(s) && p + f + TMPL_WINO_LOADED > regs;
 			if (rate > best && !spills) {
 				best = rate;
