@@ -76,6 +76,12 @@ static bool put_own_row(Db *db, Err *err)
 	return l->behind || segment_put_row(db, &s, err);
 }
 
+static bool is_gone(Db *db)
+{
+	const Logs *l = db->logs;
+	return access(arena_printf(db->arena, "%s/%s", l->folder, l->name), F_OK) != 0;
+}
+
 /*
  * A program that has made the index anew may have read the folder before the last lines, or the segment, were there. A
  * segment that somebody has renamed is indexed under its new name, by the next one to open the folder.
@@ -88,16 +94,17 @@ static bool catch_up(Db *db, Err *err)
 		return true;
 	if (!segment_had(db, l->name, &had, err))
 		return false;
-	if (had != l->size && access(arena_printf(db->arena, "%s/%s", l->folder, l->name), F_OK) != 0)
+	if (had != l->size && is_gone(db))
 		l->behind = true;
 	return had == l->size || l->behind || segment_take(db, l->name, err);
 }
 
-/* What is written to a segment that was removed would be lost. */
-static void leave_removed(Logs *l)
+/* What is written to a segment that was removed would be lost. Some file systems count no links at all. */
+static void leave_removed(Db *db)
 {
+	Logs *l = db->logs;
 	struct stat st;
-	if (l->fd < 0 || fstat(l->fd, &st) != 0 || st.st_nlink > 0)
+	if (l->fd < 0 || fstat(l->fd, &st) != 0 || st.st_nlink > 0 || !is_gone(db))
 		return;
 	close(l->fd);
 	l->fd = -1;
@@ -108,7 +115,7 @@ static void leave_removed(Logs *l)
 
 bool logs_begin(Db *db, Err *err)
 {
-	leave_removed(db->logs);
+	leave_removed(db);
 	if (!sql_run(db, SQL_BEGIN, err))
 		return false;
 	sql_forget_names(db);
