@@ -3,6 +3,9 @@
  * and hash.  Only segments of another size or time are read; what has grown is taken from where it had ended.  A
  * segment that is gone, or whose beginning has changed, makes the whole index anew: a record may be in several.
  *
+ * gzip may have packed a segment: its lines are those of what it unpacks to.  When a packed segment has changed, or a
+ * damaged one, all of its lines are taken again, since the damage may be gone.
+ *
  * A line may name a record of a segment that comes later, or that a colleague has not passed on yet.  Such lines wait:
  * their segments are read again when anything new has come.
  */
@@ -176,9 +179,7 @@ static bool begins_as(const Bytes *file, const Segment *row)
 /* Whether the row has all of a segment that begins as it says. */
 static bool is_all(const Content *c, const Segment *row)
 {
-	if (c->packed)
-		return c->broken == NULL && row->damaged == 0 && (int64_t)c->lines.n == row->read;
-	return c->size == row->size;
+	return c->broken == NULL && row->damaged == 0 && (int64_t)c->lines.n == row->read;
 }
 
 /* Takes what the row lacks, up to the last whole line, and brings the row up to date; in the caller's transaction. */
@@ -261,7 +262,7 @@ static void look_at(Index *x, const Segment *f)
 		if (same && is_all(&n.content, row) && row->size == f->size && f->stamp == 0)
 			return; /* as it was, and still too new for its time to say so */
 		n.before = row->read;
-		if (!n.content.packed) {
+		if (!n.content.packed && row->damaged == 0) {
 			n.s = *row;
 			n.s.size = f->size;
 			n.s.stamp = f->stamp;

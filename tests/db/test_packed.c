@@ -186,6 +186,28 @@ START_TEST(a_damaged_segment_is_told)
 }
 END_TEST
 
+/* A packed segment that is damaged may give way to a plain one of the same name, which is not. */
+START_TEST(damage_goes_with_the_file)
+{
+	int64_t own;
+	World w = fill_logs("one", 8, 12);
+	const char *text = read_text(only_log("one")), *log = path_of("team/a.jsonl");
+	ck_assert_int_eq(mkdir(path_of("team"), 0777), 0);
+	pack(log, "wb0", text, strlen(text));
+	Bytes whole = read_bytes(log);
+	write_bytes(log, whole.at, whole.n / 2);
+	Db *db = open_logs("team", DB_READ);
+	ck_assert_int_eq(db_lost(db), 1);
+	db_close(db);
+	write_text(log, text);
+	db = open_logs("team", DB_READ);
+	ck_assert_int_eq(count_runs(db, &w, &own), 12);
+	ck_assert_int_eq(db_lost(db), 0);
+	ck_assert_ptr_null(db_note(db));
+	db_close(db);
+}
+END_TEST
+
 /* An import takes packed lines as it takes others; what is missing at the end counts as one line. */
 START_TEST(packed_lines_are_imported)
 {
@@ -241,6 +263,7 @@ int main(void)
 	tcase_add_test(tc, a_segment_is_packed);
 	tcase_add_test(tc, a_cut_segment_gives_what_it_has);
 	tcase_add_test(tc, a_damaged_segment_is_told);
+	tcase_add_test(tc, damage_goes_with_the_file);
 	tcase_add_test(tc, packed_lines_are_imported);
 	tcase_add_test(tc, what_would_be_too_long_is_refused);
 	tcase_set_timeout(tc, 60);
