@@ -4,7 +4,8 @@
  *
  * A session begins with what its runs will name.  That is kept until something was measured, so that a session that
  * finds nothing to do leaves no file; then it is written whole, so that a segment can be read without the others.  When
- * somebody removes the segment, or packs it, the session goes on in another one, which begins in the same way.
+ * somebody removes or packs the segment, the session goes on in a new one, which begins in the same way; lines that are
+ * written while it is packed may be lost.
  */
 #include "db/segment.h"
 #include "record/log_line.h"
@@ -76,12 +77,6 @@ static bool put_own_row(Db *db, Err *err)
 	return l->behind || segment_put_row(db, &s, err);
 }
 
-static bool is_gone(Db *db)
-{
-	const Logs *l = db->logs;
-	return access(arena_printf(db->arena, "%s/%s", l->folder, l->name), F_OK) != 0;
-}
-
 /*
  * A program that has made the index anew may have read the folder before the last lines, or the segment, were there. A
  * segment that somebody has renamed is indexed under its new name, by the next one to open the folder.
@@ -94,17 +89,26 @@ static bool catch_up(Db *db, Err *err)
 		return true;
 	if (!segment_had(db, l->name, &had, err))
 		return false;
-	if (had != l->size && is_gone(db))
+	if (had != l->size && access(arena_printf(db->arena, "%s/%s", l->folder, l->name), F_OK) != 0)
 		l->behind = true;
 	return had == l->size || l->behind || segment_take(db, l->name, err);
 }
 
-/* What is written to a segment that was removed would be lost. Some file systems count no links at all. */
-static void leave_removed(Db *db)
+/* Whether the segment's name leads to another file than `own`, or to none. */
+static bool is_replaced(const Logs *l, const struct stat *own)
 {
-	Logs *l = db->logs;
 	struct stat st;
-	if (l->fd < 0 || fstat(l->fd, &st) != 0 || st.st_nlink > 0 || !is_gone(db))
+	Arena *a = arena_new();
+	bool there = stat(arena_printf(a, "%s/%s", l->folder, l->name), &st) == 0;
+	arena_free(a);
+	return !there || st.st_dev != own->st_dev || st.st_ino != own->st_ino;
+}
+
+/* What is written to a segment that was removed would be lost. Some file systems count no links at all. */
+static void leave_removed(Logs *l)
+{
+	struct stat st;
+	if (l->fd < 0 || fstat(l->fd, &st) != 0 || st.st_nlink > 0 || !is_replaced(l, &st))
 		return;
 	close(l->fd);
 	l->fd = -1;
@@ -115,7 +119,7 @@ static void leave_removed(Db *db)
 
 bool logs_begin(Db *db, Err *err)
 {
-	leave_removed(db);
+	leave_removed(db->logs);
 	if (!sql_run(db, SQL_BEGIN, err))
 		return false;
 	sql_forget_names(db);
@@ -128,11 +132,11 @@ bool logs_begin(Db *db, Err *err)
 bool logs_append(Db *db, const Text *lines, Err *err)
 {
 	Logs *l = db->logs;
-	if (l->fd < 0) {
+	if (l->size == 0) {
 		LogHead head = { l->how.program, l->how.machine, l->how.command, l->how.now_s };
 		Arena *a = arena_new();
 		const char *line = arena_printf(a, "%s\n", log_head_line(a, &head));
-		bool ok = make_segment(db, err) && write_all(l, line, strlen(line), err);
+		bool ok = (l->fd >= 0 || make_segment(db, err)) && write_all(l, line, strlen(line), err);
 		arena_free(a);
 		if (!ok)
 			return false;
@@ -189,6 +193,7 @@ bool logs_put(Db *db, const Record *r, const char *line, Err *err)
 	Logs *l = db->logs;
 	if (!l->write)
 		return fail(err, ERR_USAGE, l->folder, "is open for reading");
+	leave_removed(l);
 	if (l->fd < 0 && r->kind == RECORD_CLOSING)
 		return true; /* of a session without runs */
 	if (is_named(r)) {

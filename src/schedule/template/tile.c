@@ -425,10 +425,13 @@ static Pieces cut_steps(Sketch *s, const Tiled *t, const Tile *tile)
 	return p;
 }
 
-/* Ends of axes, but of the first `bound` loops. Few tiles that threads share, in loop `shared`, are not written out. */
+/*
+ * Cuts or writes out the ends of axes, but not of the first `bound` loops. A loop of few tiles that threads share
+ * (`shared`) stays a loop, since a parallel loop cannot be written out.
+ */
 static void end_steps(Sketch *s, const Tiled *t, const Tile *tile, const Pieces *p, int bound, const char *shared)
 {
-	bool few = tile->last && tile->first && ceil_div(t->out[tile->pixel].extent, tile->pixels) <= TMPL_FEW_TILES;
+	bool few = tile->first && ceil_div(t->out[tile->pixel].extent, tile->pixels) <= TMPL_FEW_TILES;
 	if (tile->last && !is_among(&p->outer, bound, p->pix.outer) && !(few && shared == p->pix.outer))
 		tile_ends(s, &t->out[tile->pixel], tile->pixels, p->pix.outer, tile->first);
 	if (p->tail && !is_among(&p->outer, bound, p->vec.outer))

@@ -74,8 +74,8 @@ static double tile_cycles(const Core *core, double hides, int64_t vectors, int64
 }
 
 /*
- * The tiles at the ends of both axes are code of their own: they take what their own sizes take. More pixels read the
- * weights less often.
+ * The tiles at the ends of both axes are code of their own: they take what their own sizes take, judged by what the
+ * whole tiles ask for. More pixels read the weights less often.
  */
 double tile_promise(
 	const Core *core, double hides, int64_t blocks, int64_t extent, int64_t vectors, int64_t pixels)
