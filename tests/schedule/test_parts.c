@@ -292,6 +292,31 @@ START_TEST(each_config_with_parts_is_legal)
 }
 END_TEST
 
+/* A row of few tiles, whose loop is the outermost one: threads share it, or it is written out, and never both. */
+START_TEST(few_tiles_of_one_row_are_shared)
+{
+	Arena *a = arena_new();
+	Target target;
+	Rng rng = rng_seed(3);
+	Space *s = space_of(a,
+		"dag t\nin x: f32[1,12,13]:NCW8c\nconst w: f32[8,12,3]\ny: f32[1,8,13]:NCW8c = conv(x, w) pads=[1,1]\nout y\n",
+		&target, machines[1], 3);
+	int met = 0;
+	for (int i = 0; i < 300; i++) {
+		Err err = { 0 };
+		Config c = space_sample(s, &rng);
+		Trace *t = space_trace(s, &c, a, &err);
+		ck_assert_msg(t != NULL, "%s", err.text);
+		const char *text = text_of(a, s, &c, t);
+		ck_assert_msg(schedule_replay(ir_new(a), s->task, &target, t, &err) != NULL, "%s: %s\n%s", err.place, err.text,
+			text);
+		met += strstr(text, "\nparallel w") != NULL;
+	}
+	ck_assert_int_gt(met, 0);
+	arena_free(a);
+}
+END_TEST
+
 static const char *const cuts[] = { "depth", "band", "across", "sums" };
 
 START_TEST(cuts_compute_what_the_naive_fn_does)
@@ -339,6 +364,7 @@ int main(void)
 	tcase_add_loop_test(tc, defaults_follow_from_the_target, 0, LEN(defaults));
 	tcase_add_loop_test(tc, panels_across_rows_are_shared_evenly, 0, 5);
 	tcase_add_loop_test(tc, each_config_with_parts_is_legal, 0, LEN(machines));
+	tcase_add_test(tc, few_tiles_of_one_row_are_shared);
 	tcase_add_loop_test(tc, cuts_compute_what_the_naive_fn_does, 0, LEN(cuts) * LEN(machines));
 	return run_suite("parts", tc);
 }

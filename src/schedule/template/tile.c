@@ -431,7 +431,8 @@ static Pieces cut_steps(Sketch *s, const Tiled *t, const Tile *tile)
  */
 static void end_steps(Sketch *s, const Tiled *t, const Tile *tile, const Pieces *p, int bound, const char *shared)
 {
-	bool few = tile->first && ceil_div(t->out[tile->pixel].extent, tile->pixels) <= TMPL_FEW_TILES;
+	bool ends = tile->first && tile->last;
+	bool few = ends && ceil_div(t->out[tile->pixel].extent, tile->pixels) <= TMPL_FEW_TILES;
 	if (tile->last && !is_among(&p->outer, bound, p->pix.outer) && !(few && shared == p->pix.outer))
 		tile_ends(s, &t->out[tile->pixel], tile->pixels, p->pix.outer, tile->first);
 	if (p->tail && !is_among(&p->outer, bound, p->vec.outer))

@@ -103,13 +103,13 @@ static bool is_option(int64_t vectors, int64_t pixels, int64_t f, int64_t p)
 
 double tile_best(const Sketch *s, int64_t vectors, int64_t pixels, int64_t *wide)
 {
+	const Core *core = &s->target->core;
 	double best = 0, own = 0;
 	for (int64_t f = 1; f <= TMPL_MOST_VECTORS && f <= vectors; f++)
 		for (int64_t p = 1; p <= pixels && fits(s, f, p); p++) {
-			const Core *core = &s->target->core;
-			double part = tile_promise(core, tile_asks(s, f), vectors, pixels, f, p);
 			if (!is_option(vectors, pixels, f, p))
 				continue;
+			double part = tile_promise(core, tile_asks(s, f), vectors, pixels, f, p);
 			best = fmax(best, tile_promise(core, TMPL_HIDES, vectors, pixels, f, p));
 			*wide = part > own ? f : *wide;
 			own = fmax(own, part);
