@@ -3,9 +3,10 @@
  * kill between the two leaves lines that the next one to open the folder indexes.
  *
  * A session begins with what its runs will name.  That is kept until something was measured, so that a session that
- * finds nothing to do leaves no file; then it is written whole, so that a segment can be read without the others.  When
- * somebody removes or packs the segment, the session goes on in a new one, which begins in the same way; lines that are
- * written while it is packed may be lost.
+ * finds nothing to do leaves no file; then it is written whole, so that a segment can be read without the others.
+ *
+ * The segment may be removed or packed meanwhile.  Then the session begins a new segment in the same way.  Lines may be
+ * lost that it writes while gzip reads the old one.
  */
 #include "db/segment.h"
 #include "record/log_line.h"

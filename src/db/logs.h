@@ -1,7 +1,7 @@
 /*
  * A folder of logs as a database: its records are the lines of its segments, FOLDER/NAME.jsonl and
- * FOLDER/NAME/NAME.jsonl, or what gzip makes of these, FOLDER/NAME.jsonl.gz. Who stores records appends them to a
- * segment of his own, so nobody writes another's file.
+ * FOLDER/NAME/NAME.jsonl, or what gzip makes of these, FOLDER/NAME.jsonl.gz. Each session appends its
+ * records to a segment of its own, so no two write one file.
  * An index of the segments lies in the user's cache; docs/records.md, "Folders of logs", has the rules.
  */
 #ifndef DB_LOGS_H

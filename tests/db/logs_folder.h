@@ -64,18 +64,28 @@ static inline int count_files(const char *name)
 	return n;
 }
 
-static inline const char *read_text(const char *path)
+static inline Bytes read_bytes(const char *path)
 {
 	Bytes b;
 	Err err = { 0 };
 	ck_assert_msg(file_read(arena, path, 1 << 26, &b, &err), "%s: %s", err.place, err.text);
-	return (const char *)b.at;
+	return b;
+}
+
+static inline const char *read_text(const char *path)
+{
+	return (const char *)read_bytes(path).at;
+}
+
+static inline void write_bytes(const char *path, const void *at, size_t n)
+{
+	Err err = { 0 };
+	ck_assert_msg(file_write(path, at, n, &err), "%s: %s", err.place, err.text);
 }
 
 static inline void write_text(const char *path, const char *text)
 {
-	Err err = { 0 };
-	ck_assert_msg(file_write(path, text, strlen(text), &err), "%s: %s", err.place, err.text);
+	write_bytes(path, text, strlen(text));
 }
 
 static inline void check_sound(Db *db, int64_t want)
@@ -98,6 +108,19 @@ static inline int64_t count_runs(Db *db, const World *w, int64_t *own)
 	*own = n;
 	ck_assert(db_count_runs((DbSet){ &db, 1 }, &key, &runs, &err));
 	return runs;
+}
+
+/* The folder has so many runs, all own, of so many records (-1: any number), and no damage. */
+static inline void check_logs(const char *name, const World *w, int64_t runs, int64_t records)
+{
+	int64_t own;
+	Db *db = open_logs(name, DB_READ);
+	ck_assert_int_eq(count_runs(db, w, &own), runs);
+	ck_assert_int_eq(own, runs);
+	ck_assert_int_eq(db_lost(db), 0);
+	ck_assert_ptr_null(db_note(db));
+	check_sound(db, records);
+	db_close(db);
 }
 
 /* A folder with a segment of `runs` runs. */

@@ -17,20 +17,6 @@ static void pack(const char *path, const char *mode, const char *text, size_t n)
 	ck_assert_int_eq(gzclose(f), Z_OK);
 }
 
-static Bytes read_bytes(const char *path)
-{
-	Bytes b;
-	Err err = { 0 };
-	ck_assert_msg(file_read(arena, path, 1 << 26, &b, &err), "%s: %s", err.place, err.text);
-	return b;
-}
-
-static void write_bytes(const char *path, const unsigned char *at, size_t n)
-{
-	Err err = { 0 };
-	ck_assert_msg(file_write(path, at, n, &err), "%s: %s", err.place, err.text);
-}
-
 /* Behind the seal of the third run. */
 static size_t third_of(const char *text)
 {
@@ -52,33 +38,22 @@ static int lines_in(const char *text, size_t n)
 /* A folder's packed segment has all its runs, own ones too, whatever members it has, and also when it has grown. */
 START_TEST(a_packed_segment_is_read)
 {
-	int64_t own;
 	World w = fill_logs("one", 8, 6);
 	const char *text = read_text(only_log("one")), *packed = path_of("team/cpu/a.jsonl.gz");
 	size_t part = third_of(text);
 	ck_assert_int_eq(mkdir(path_of("team"), 0777), 0);
 	ck_assert_int_eq(mkdir(path_of("team/cpu"), 0777), 0);
 	pack(packed, "wb9", text, part);
-	Db *db = open_logs("team", DB_READ);
-	ck_assert_int_eq(count_runs(db, &w, &own), 3);
-	ck_assert_ptr_null(db_note(db));
-	db_close(db);
+	check_logs("team", &w, 3, -1);
 	pack(packed, "ab1", text + part, strlen(text) - part);
-	for (int turn = 0; turn < 2; turn++) {
-		db = open_logs("team", DB_READ);
-		ck_assert_int_eq(count_runs(db, &w, &own), 6);
-		ck_assert_int_eq(own, 6);
-		ck_assert_ptr_null(db_note(db));
-		check_sound(db, 10);
-		db_close(db);
-	}
+	for (int turn = 0; turn < 2; turn++)
+		check_logs("team", &w, 6, 10);
 }
 END_TEST
 
 /* A segment may be packed in its folder, and unpacked again. */
 START_TEST(a_segment_is_packed)
 {
-	int64_t own;
 	Db *db = open_logs("team", DB_WRITE);
 	World w = fill_world(db, 8);
 	put_run(db, &w, "split i 2\n", RUN_OK, 1000, 5);
@@ -86,11 +61,7 @@ START_TEST(a_segment_is_packed)
 	pack(packed, "wb", text, strlen(text));
 	ck_assert_int_eq(unlink(log), 0);
 	for (int turn = 0; turn < 2; turn++) {
-		Db *other = open_logs("team", DB_READ);
-		ck_assert_int_eq(count_runs(other, &w, &own), 1);
-		ck_assert_int_eq(own, 1);
-		check_sound(other, -1);
-		db_close(other);
+		check_logs("team", &w, 1, -1);
 		write_text(log, text);
 		if (turn == 0)
 			ck_assert_int_eq(unlink(packed), 0);
@@ -127,12 +98,7 @@ START_TEST(a_cut_segment_gives_what_it_has)
 	}
 	ck_assert_int_eq(last, 12);
 	write_bytes(packed, whole.at, whole.n);
-	Db *db = open_logs("team", DB_READ);
-	ck_assert_int_eq(count_runs(db, &w, &own), 12);
-	ck_assert_int_eq(own, 12);
-	ck_assert_ptr_null(db_note(db));
-	check_sound(db, 16);
-	db_close(db);
+	check_logs("team", &w, 12, 16);
 }
 END_TEST
 
@@ -174,12 +140,9 @@ START_TEST(a_damaged_segment_is_told)
 	static const char zeros[512];
 	FILE *f = fopen(packed, "a");
 	ck_assert(f != NULL && fwrite(zeros, 1, sizeof zeros, f) == sizeof zeros && fflush(f) == 0);
-	Db *db = open_logs("team", DB_READ);
-	ck_assert_int_eq(count_runs(db, &w, &own), 12);
-	ck_assert_ptr_null(db_note(db));
-	db_close(db);
+	check_logs("team", &w, 12, 16);
 	ck_assert(fputs("more", f) >= 0 && fclose(f) == 0);
-	db = open_logs("team", DB_READ);
+	Db *db = open_logs("team", DB_READ);
 	ck_assert_int_eq(count_runs(db, &w, &own), 12);
 	ck_assert_ptr_nonnull(strstr(db_note(db), "other bytes follow the packed ones"));
 	db_close(db);
@@ -189,7 +152,6 @@ END_TEST
 /* A packed segment that is damaged may give way to a plain one of the same name, which is not. */
 START_TEST(damage_goes_with_the_file)
 {
-	int64_t own;
 	World w = fill_logs("one", 8, 12);
 	const char *text = read_text(only_log("one")), *log = path_of("team/a.jsonl");
 	ck_assert_int_eq(mkdir(path_of("team"), 0777), 0);
@@ -200,11 +162,7 @@ START_TEST(damage_goes_with_the_file)
 	ck_assert_int_eq(db_lost(db), 1);
 	db_close(db);
 	write_text(log, text);
-	db = open_logs("team", DB_READ);
-	ck_assert_int_eq(count_runs(db, &w, &own), 12);
-	ck_assert_int_eq(db_lost(db), 0);
-	ck_assert_ptr_null(db_note(db));
-	db_close(db);
+	check_logs("team", &w, 12, 16);
 }
 END_TEST
 
