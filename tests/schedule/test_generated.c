@@ -1,6 +1,7 @@
 /*
- * The generated space on random Tasks of twelve classes of operators, whatever template they have: it is large, nearly
- * each sampled config is legal, and each legal one computes what the naive Fn does.
+ * The generated space on random Tasks of many classes of operators, whatever template they have: it is large, nearly
+ * each sampled config is legal, and each legal one computes what the naive Fn does. Nearly all configs of their
+ * templates are legal too.
  */
 #include "equal.h"
 #include "suite.h"
@@ -58,6 +59,23 @@ static const struct {
 	              "s: f32[$0,$1,$2] = mul(d, d)\nv: f32[$0,1,$2] = reduce_mean(s) axes=[1]\nr: f32[$0,1,$2] = sqrt(v)\n"
 	              "out r\n",
 		{ { 1, 9 }, { 2, 40 }, { 2, 40 } }, { { 16, 64 }, { 64, 512 }, { 64, 512 } } },
+	{ "conv in blocks", "dag t\nin x: f32[1,$0,$1,$1]:NCHW8c\nconst w: f32[$2,$0,3,3]\nconst b: f32[$2]\n"
+	                    "y: f32[1,$2,$1,$1] = conv(x, w, b) pads=[1,1,1,1]\nz: f32[1,$2,$1,$1]:NCHW8c = relu(y)\n"
+	                    "out z\n",
+		{ { 2, 18 }, { 3, 9 }, { 2, 18 } }, { { 16, 256 }, { 7, 56 }, { 16, 256 } } },
+	{ "products of pixels", "dag t\nin x: f32[1,$0,$1,$1]:NCHW8c\nconst s: f32[$0,1,1]\nconst w: f32[$2,$0,1,1]\n"
+	                        "a: f32[1,$0,$1,$1] = mul(x, s)\nr: f32[1,$0,$1,$1]:NCHW8c = relu(a)\n"
+	                        "y: f32[1,$2,$1,$1]:NCHW8c = conv(r, w)\nout y\n",
+		{ { 2, 18 }, { 3, 9 }, { 2, 18 } }, { { 32, 512 }, { 7, 56 }, { 32, 512 } } },
+	{ "depthwise in blocks", "dag t\nin x: f32[1,$0,$1,$1]:NCHW8c\nconst w: f32[$0,1,3,3]\n"
+	                         "y: f32[1,$0,$1,$1] = conv(x, w) pads=[1,1,1,1] groups=$0\n"
+	                         "z: f32[1,$0,$1,$1]:NCHW8c = clip(y) lo=0 hi=6\nout z\n",
+		{ { 2, 20 }, { 3, 9 } }, { { 32, 256 }, { 14, 112 } } },
+	{ "softmax", "dag t\nin x: f32[$0,$1]\ny: f32[$0,$1] = softmax(x)\nout y\n",
+		{ { 1, 9 }, { 2, 40 } }, { { 16, 512 }, { 64, 1024 } } },
+	{ "attention", "dag t\nin q: f32[1,$0,$1,$2]\nin k: f32[1,$0,$1,$2]\nin v: f32[1,$0,$1,$2]\n"
+	               "y: f32[1,$0,$1,$2] = attention(q, k, v) scale=0.125\nout y\n",
+		{ { 1, 3 }, { 2, 9 }, { 2, 12 } }, { { 2, 12 }, { 32, 200 }, { 32, 64 } } },
 };
 
 static const char *draw(Arena *a, int class, bool large, Rng *rng)
@@ -94,6 +112,27 @@ static Space *space_of(Arena *a, const char *dag, Target *target)
 	return s;
 }
 
+/* How many of these samples have no schedule; each is named. */
+static int illegal(Space *s, int samples, Rng *rng)
+{
+	int bad = 0;
+	for (int i = 0; i < samples; i++) {
+		Arena *own = arena_new();
+		Err err = { 0 };
+		Text config = { .arena = own };
+		Config c = space_sample(s, rng);
+		Trace *t = space_trace(s, &c, own, &err);
+		ck_assert_msg(t != NULL, "%s", err.text);
+		bool legal = schedule_replay(ir_new(own), s->task, s->target, t, &err) != NULL;
+		space_print_config(&config, s, &c);
+		bad += !legal;
+		if (!legal)
+			fprintf(stderr, "%s: %s: %s: %s\n", s->task->label, err.place, err.text, text_str(&config));
+		arena_free(own);
+	}
+	return bad;
+}
+
 /* Of samples on large Tasks; the law is below one of a hundred. */
 START_TEST(nearly_all_configs_are_legal)
 {
@@ -105,23 +144,35 @@ START_TEST(nearly_all_configs_are_legal)
 		Space *s = space_of(a, draw(a, _i, true, &rng), &target);
 		double size = space_size(s);
 		ck_assert_msg(size >= LEAST_SIZE, "%s: %.0f configs", s->task->label, size);
-		for (int i = 0; i < samples; i++) {
-			Arena *own = arena_new();
-			Err err = { 0 };
-			Text config = { .arena = own };
-			Config c = space_sample(s, &rng);
-			Trace *t = space_trace(s, &c, own, &err);
-			ck_assert_msg(t != NULL, "%s", err.text);
-			bool legal = schedule_replay(ir_new(own), s->task, &target, t, &err) != NULL;
-			space_print_config(&config, s, &c);
-			bad += !legal;
-			if (!legal)
-				fprintf(stderr, "%s: %s: %s: %s\n", s->task->label, err.place, err.text, text_str(&config));
-			arena_free(own);
-		}
+		bad += illegal(s, samples, &rng);
 		arena_free(a);
 	}
 	ck_assert_msg(bad * 100 < samples * tasks, "%d of %d configs have no schedule", bad, samples * tasks);
+}
+END_TEST
+
+static const struct {
+	const char *name;
+	int threads;
+} kinds[] = { { "cpu:znver5", 1 }, { "cpu:x86-64-v3", 2 }, { "opencl:pocl", 1 }, { "cuda:h200", 1 } };
+
+/* Of what a template offers, on all kinds of targets. */
+START_TEST(nearly_all_configs_of_templates_are_legal)
+{
+	int samples = suite_count(30, 10, 1000), tasks = 2, bad = 0, all = 0;
+	Rng rng = rng_seed((uint64_t)_i + 1);
+	for (int t = 0; t < LEN(kinds); t++)
+		for (int k = 0; k < tasks; k++) {
+			Arena *a = arena_new();
+			Err err = { 0 };
+			Target target = named_target(kinds[t].name, kinds[t].threads);
+			Space *s = space_new(a, task_of(a, draw(a, _i, true, &rng)), &target, &err);
+			ck_assert_msg(s != NULL, "%s", err.text);
+			bad += illegal(s, samples, &rng);
+			all += samples;
+			arena_free(a);
+		}
+	ck_assert_msg(bad * 100 < all, "%d of %d configs have no schedule", bad, all);
 }
 END_TEST
 
@@ -265,6 +316,7 @@ int main(void)
 	TCase *tc = tcase_create("generated");
 	tcase_set_timeout(tc, 300);
 	tcase_add_loop_test(tc, nearly_all_configs_are_legal, 0, LEN(classes));
+	tcase_add_loop_test(tc, nearly_all_configs_of_templates_are_legal, 0, LEN(classes));
 	tcase_add_loop_test(tc, lanes_skip_zeros_together, 0, sizeof spread / sizeof *spread);
 	tcase_add_test(tc, vectors_of_a_tile_are_stored_one_by_one);
 	tcase_add_test(tc, a_tile_of_all_sums_is_in_the_nest_behind_them);

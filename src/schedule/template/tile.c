@@ -151,15 +151,18 @@ static bool is_among(const Outer *o, int n, const char *name)
 
 /*
  * The blocks of a launch share all loops. But a loop that has code of its own at its ends stays in a block, and those
- * in it, if the others are blocks enough. How many are bound.
+ * in it, if the others are blocks enough; and so do those in `last`, which has more in it than they. How many are
+ * bound.
  */
-static int bind_steps(Sketch *s, const Outer *o, const char *const ends[2])
+static int bind_steps(Sketch *s, const Outer *o, const char *const ends[2], const char *last)
 {
 	int64_t blocks = 1;
 	int n = 0;
 	for (; n < o->n; n++) {
 		const char *name = o->loop[n].name;
 		if (blocks >= s->target->cores && (name == ends[0] || name == ends[1]))
+			break;
+		if (last != NULL && n > 0 && o->loop[n - 1].name == last)
 			break;
 		blocks *= o->loop[n].extent;
 	}
@@ -257,12 +260,15 @@ bool tile_algorithm(Sketch *s, const Tiled *t, const char *own)
 }
 
 /*
- * The loop of pixels around all loops of lanes: what the prologue makes there, each tile of lanes reads. NULL: none, as
- * a nest of its own is as good as a copy of whole images.
+ * The loop in which the prologue is made, a part each time: that of pixels around all loops of lanes, so that each tile
+ * of lanes reads it. NULL: none, as a nest of its own is as good as a copy of whole images.
  */
-static const char *loop_of_pixels(const Outer *o, const char *groups, const char *lanes)
+static const char *loop_of_prologue(const Tiled *t, const Tile *tile, const Outer *o, const char *groups,
+	const char *lanes)
 {
 	int n = 0;
+	if (t->nbefore == 0 || tile->before != BEFORE_PIXELS || tile->image == NULL)
+		return NULL;
 	while (n < o->n && o->loop[n].name != groups && o->loop[n].name != lanes)
 		n++;
 	return n > 1 ? o->loop[n - 1].name : NULL;
@@ -281,8 +287,7 @@ static void before_steps(Sketch *s, const Tiled *t, const Tile *tile, const char
 	if (t->nbefore == 0 || tile->before == BEFORE_EACH || left)
 		return;
 	const TileAxis *c = &t->make[1];
-	bool inside = tile->before == BEFORE_PIXELS && at != NULL;
-	if (inside)
+	if (at != NULL)
 		sketch_step(s, "compute_at %s %s", t->before[t->nbefore - 1], at);
 	sketch_step(s, "layout %s %s", t->made->name, tile->image);
 	Cut vec = cut_vector(s, c, tile->lanes, 1, c->extent);
@@ -297,9 +302,9 @@ static void before_steps(Sketch *s, const Tiled *t, const Tile *tile, const char
 	add_name(&line, vec.lanes);
 	sketch_step(s, "reorder%s", text_str(&line));
 	sketch_step(s, "vectorize %s", vec.lanes);
-	if (!inside && target_has_blocks(s->target))
-		bind_steps(s, &o, (const char *[2]){ NULL });
-	else if (!inside)
+	if (at == NULL && target_has_blocks(s->target))
+		bind_steps(s, &o, (const char *[2]){ NULL }, NULL);
+	else if (at == NULL)
 		share_some(s, o.loop, o.n);
 }
 
@@ -439,10 +444,10 @@ static void end_steps(Sketch *s, const Tiled *t, const Tile *tile, const Pieces 
 		tile_ends(s, &p->v, tile->lanes * tile->vectors, p->vec.outer, false);
 }
 
-static int bind_tiles(Sketch *s, const Tile *tile, const Pieces *p)
+static int bind_tiles(Sketch *s, const Tiled *t, const Tile *tile, const Pieces *p)
 {
 	const char *const ends[2] = { tile->last ? p->pix.outer : NULL, p->tail ? p->vec.outer : NULL };
-	return bind_steps(s, &p->outer, ends);
+	return bind_steps(s, &p->outer, ends, loop_of_prologue(t, tile, &p->outer, p->groups, p->vec.outer));
 }
 
 /*
@@ -455,8 +460,7 @@ static int may_share(const Tiled *t, const Tile *tile, const Pieces *p, bool ove
 {
 	const TileAxis *loop = p->outer.loop;
 	int n = p->outer.n, first = 0, count = 0;
-	bool made = t->nbefore > 0 && tile->before == BEFORE_PIXELS && tile->image != NULL;
-	const char *at = made ? loop_of_pixels(&p->outer, p->groups, p->vec.outer) : NULL;
+	const char *at = loop_of_prologue(t, tile, &p->outer, p->groups, p->vec.outer);
 	while (first < n && loop[first].extent <= 1)
 		first++;
 	*from = first;
@@ -543,7 +547,7 @@ static void share_steps(Sketch *s, const Tiled *t, const Tile *tile, const Piece
 {
 	int from = 0, n = may_share(t, tile, p, tile_overlaps(s, tile), &from);
 	if (target_has_blocks(s->target)) {
-		end_steps(s, t, tile, p, bind_tiles(s, tile, p), NULL);
+		end_steps(s, t, tile, p, bind_tiles(s, t, tile, p), NULL);
 		return;
 	}
 	if (n > 0 && s->target->threads > 1)
@@ -560,7 +564,7 @@ void tile_steps(Sketch *s, const Tiled *t, const Tile *tile)
 	Tiled rest;
 	begin_steps(s, t, tile);
 	Pieces p = cut_steps(s, t, tile);
-	before_steps(s, t, tile, loop_of_pixels(&p.outer, p.groups, p.vec.outer), &rest);
+	before_steps(s, t, tile, loop_of_prologue(t, tile, &p.outer, p.groups, p.vec.outer), &rest);
 	share_steps(s, t, tile, &p);
 	sketch_loops_but(s, &rest);
 }
@@ -575,7 +579,7 @@ void tile_ring_steps(Sketch *s, const Tiled *t, const Tile *tile, const Tiled *m
 	int from = 0, bound = 0, n = may_share(t, tile, &p, tile_overlaps(s, tile), &from);
 	const char *shared = NULL;
 	if (target_has_blocks(s->target))
-		bound = bind_tiles(s, tile, &p);
+		bound = bind_tiles(s, t, tile, &p);
 	else if (n > 0 && s->target->threads > 1)
 		shared = p.outer.loop[from].name;
 	step_if(s, "parallel", shared);
