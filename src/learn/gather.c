@@ -1,9 +1,9 @@
 /*
  * See gather.h. What a run took, and when, the index of the database says; a trace is read only to be replayed. Tasks
  * are read one after the other, and then replayed by several threads. The time of a schedule is the median over its
- * runs, those inside of networks apart, which are timed otherwise. The weight of a run is 1. It is halved if another
- * user measured the run, if its stage is look, if its code is of another epoch, and for each year that it is older than
- * the newest session. Times below the floor are left out.
+ * runs (speeds.h), those inside of networks apart, which are timed otherwise. The weight of a run is 1. It is halved if
+ * another user measured the run, if its stage is look, if its code is of another epoch, and for each year that it is
+ * older than the newest session. Times below the floor are left out.
  */
 #include "learn/gather.h"
 
@@ -11,6 +11,7 @@
 #include "cost_model/roof.h"
 #include "db/look.h"
 #include "learn/row_cache.h"
+#include "learn/speeds.h"
 #include "base/spread.h"
 #include "schedule/drafts.h"
 #include "schedule/space.h"
@@ -29,8 +30,9 @@ typedef struct Point {
 	Db *db;
 	bool asked;    /* its row is: it has a run of the session that was named, or none was */
 	const char *text; /* the trace, where it is to be replayed */
-	VEC(double) ns;
+	double ns;
 	double weight; /* of its best run */
+	int group;     /* of schedules whose times may be compared (speeds.h) */
 } Point;
 
 /* A target of the records. */
@@ -54,6 +56,8 @@ typedef struct Pending {
 	CachedRow *row;         /* of each point */
 	const CachedRow **known; /* what the cache says of it; NULL: nothing */
 	int standard;            /* the point of the template's default; -1: none */
+	TimedRun *timed;         /* of points and sessions */
+	size_t ntimed;
 } Pending;
 
 typedef struct Gather {
@@ -81,6 +85,8 @@ typedef struct Gather {
 	bool stale; /* a row of the cache was another one: all are */
 	Map points; /* of the Task: by the number of the trace */
 	VEC(Point) point;
+	VEC(TimedRun) timed; /* of the Task */
+	Map ran;             /* by the id of a session: its number */
 	VEC(Pending) pending; /* all Tasks, in the order in which they were read */
 	Err *err;
 } Gather;
@@ -108,7 +114,11 @@ static bool take_run(const DbVerified *run, void *arg)
 	double age = (double)(g->newest_s - (began != NULL ? began->num : 0));
 	double weight = pow(HALF, fmax(age, 0) / HALF_LIFE_S) * (run->own ? 1 : HALF) *
 		(run->stage == STAGE_LOOK ? HALF : 1) * (run->epoch == g->ask->epoch ? 1 : HALF);
-	vec_push(g->scratch, &p->ns, (double)run->median_ns);
+	before = g->ran.index.n;
+	MapEntry *in = map_add_bytes(&g->ran, &run->session, sizeof run->session);
+	if (g->ran.index.n > before)
+		in->num = before;
+	vec_push(g->scratch, &g->timed, ((TimedRun){ (int)e->num, (int)in->num, (double)run->median_ns }));
 	p->weight = fmax(p->weight, weight);
 	p->asked |= g->session == NULL || memcmp(&run->session, g->session, sizeof run->session) == 0;
 	return true;
@@ -170,12 +180,6 @@ static const Machine *machine_of(Gather *g, Hash id)
 		m->text = arena_printf(g->arena, "%s %d", target_json(g->arena, &m->target), m->target.threads);
 	vec_push(g->arena, &g->machine, m);
 	return m;
-}
-
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-	return (x > y) - (x < y);
 }
 
 /* ---- replays ---- */
@@ -281,13 +285,11 @@ static bool add_row(Gather *g, const Pending *p, size_t i)
 {
 	const CachedRow *x = &p->row[i];
 	const Point *point = &p->point[i];
-	qsort(point->ns.at, point->ns.n, sizeof *point->ns.at, by_value);
-	double ns = point->ns.at[point->ns.n / 2];
-	if (x->estimate == ROW_REFUSED || ns < (double)roof_floor_ns(p->task, &p->on->target))
+	if (x->estimate == ROW_REFUSED || point->ns < (double)roof_floor_ns(p->task, &p->on->target))
 		return false;
 	for (int k = 0; k < PREDICTORS; k++)
 		vec_push(g->arena, &g->row, x->row[k]);
-	vec_push(g->arena, &g->ns, ns);
+	vec_push(g->arena, &g->ns, point->ns);
 	vec_push(g->arena, &g->estimate, x->estimate);
 	vec_push(g->arena, &g->weight, point->weight);
 	vec_push(g->arena, &g->number, (int)g->task.n);
@@ -304,12 +306,15 @@ static void remember_task(Gather *g, const Pending *p)
 		}
 }
 
-static void add_task(Gather *g, const Pending *p)
+/* The schedules of a group. */
+static void add_group(Gather *g, const Pending *p, int group)
 {
 	const Target *target = &p->on->target;
 	LearnTask x = { .workload = p->workload, .target = p->on->id, .first = (int)g->ns.n, .standard = -1,
 		.arch = target->arch, .vector_bits = target->vector_bits, .parallel = target->threads > 1 };
 	for (size_t i = 0; i < p->n; i++) {
+		if (p->point[i].group != group)
+			continue;
 		if (p->task == NULL || !add_row(g, p, i))
 			g->refused++;
 		else if ((int)i == p->standard)
@@ -331,7 +336,8 @@ static bool keep_task(Gather *g, Hash workload, const Machine *on)
 {
 	const Record *r = db_record(g->db, workload, NULL, g->scratch, NULL);
 	Pending p = { .arena = g->scratch, .workload = workload, .on = on, .points = g->points, .point = g->point.at,
-		.n = g->point.n, .standard = -1 };
+		.n = g->point.n, .standard = -1,
+		.timed = g->timed.at, .ntimed = g->timed.n };
 	if (r == NULL || !json_str(r->json, "dag", &p.dag, NULL))
 		p.dag = NULL;
 	g->scratch = NULL;
@@ -360,6 +366,8 @@ static bool take_task(Hash workload, Hash target, void *arg)
 	g->points = MAP_OF(g->scratch);
 	g->point.n = g->point.cap = 0;
 	g->point.at = NULL;
+	g->timed.n = g->timed.cap = 0;
+	g->timed.at = NULL;
 	bool good = true;
 	for (int i = 0; good && i < g->ask->set.n; i++) {
 		g->runs_of = g->ask->set.db[i];
@@ -378,7 +386,7 @@ static int by_id(const void *a, const void *b)
 
 static bool read_all(Gather *g)
 {
-	g->tasks = g->runs = g->sessions = MAP_OF(g->arena);
+	g->tasks = g->runs = g->sessions = g->ran = MAP_OF(g->arena);
 	for (int i = 0; i < g->ask->set.n; i++) {
 		g->db = g->ask->set.db[i];
 		if (!db_each_session(g->db, note_session, g, g->err))
@@ -402,9 +410,46 @@ static bool read_held(Gather *g)
 	return good;
 }
 
+/* The times of a target's schedules, and which may be compared. */
+static void compare_times(Gather *g, const Machine *on)
+{
+	Arena *a = arena_new();
+	VEC(TimedRun) all = { 0 };
+	int n = 0;
+	for (size_t i = 0; i < g->pending.n; i++) {
+		const Pending *p = &g->pending.at[i];
+		for (size_t k = 0; k < p->ntimed && p->on == on; k++)
+			vec_push(a, &all, ((TimedRun){ n + p->timed[k].schedule, p->timed[k].session, p->timed[k].ns }));
+		n += p->on == on ? (int)p->n : 0;
+	}
+	double *ns = arena_array(a, double, n + 1);
+	int *group = arena_array(a, int, n + 1);
+	speeds_join(a, all.at, (int)all.n, n, (int)g->ran.index.n, ns, group);
+	n = 0;
+	for (size_t i = 0; i < g->pending.n; i++)
+		for (size_t k = 0; g->pending.at[i].on == on && k < g->pending.at[i].n; k++, n++) {
+			g->pending.at[i].point[k].ns = ns[n];
+			g->pending.at[i].point[k].group = group[n];
+		}
+	arena_free(a);
+}
+
+static void add_task(Gather *g, const Pending *p)
+{
+	for (size_t i = 0; i < p->n; i++) {
+		size_t first = 0;
+		while (p->point[first].group != p->point[i].group)
+			first++;
+		if (first == i)
+			add_group(g, p, p->point[i].group);
+	}
+}
+
 static bool gather(Gather *g)
 {
 	bool good = read_held(g);
+	for (size_t i = 0; i < g->machine.n && good && g->session == NULL; i++)
+		compare_times(g, g->machine.at[i]);
 	if (good) {
 		Replays r = { g->pending.at, g->session == NULL };
 		spread(g->ask->threads, g->pending.n, replay_one, &r);

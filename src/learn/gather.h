@@ -8,7 +8,7 @@
 #include "cost_model/train.h"
 #include "db/rank.h"
 
-/* A Task on a target: rows first .. first + n - 1. */
+/* Schedules of a Task on a target whose times may be compared (speeds.h): rows first .. first + n - 1. */
 typedef struct LearnTask {
 	Hash workload, target;
 	const char *class; /* the first word of its label: "conv3x3" */

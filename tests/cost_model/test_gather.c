@@ -6,8 +6,10 @@
 #include "db/db.h"
 #include "learn/gather.h"
 #include "learn/row_cache.h"
+#include "learn/speeds.h"
 #include "schedule/space.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -268,6 +270,71 @@ START_TEST(later_runs_weigh_more)
 }
 END_TEST
 
+/* A machine that takes three times as long has run every second schedule: inside a Task nothing changes. */
+START_TEST(slower_machines_change_no_order)
+{
+	Store *s = open_store();
+	SessionInfo later = { "test", "all", "n", 2, 1700000001, NULL, 0, 0 };
+	RunRecord run = s->like;
+	Err err = { 0 };
+	LearnSet before = gather(s, 2);
+	ck_assert(db_put_session(s->db, &later, &run.session, &err));
+	for (size_t i = 0; i < s->run.n; i += 2) {
+		run.workload = s->run.at[i].workload;
+		run.trace = s->run.at[i].trace;
+		run.median_ns = run.min_ns = 3 * s->run.at[i].median_ns;
+		run.seq = (int64_t)i;
+		ck_assert_msg(db_put_run(s->db, &run, &err), "%s: %s", err.place, err.text);
+	}
+	LearnSet after = gather(s, 2);
+	ck_assert(after.runs > before.runs && after.rows.n == before.rows.n && after.ntask == before.ntask);
+	for (int t = 0; t < before.ntask; t++) {
+		int first = before.task[t].first;
+		double scale = after.rows.ns[first] / before.rows.ns[first];
+		ck_assert(scale > 1 && scale < 3);
+		for (int i = first; i < first + before.task[t].n; i++)
+			ck_assert_double_eq_tol(after.rows.ns[i] / before.rows.ns[i], scale, 1e-9);
+	}
+	close_store(s);
+}
+END_TEST
+
+/* Three sessions of other speeds, which share some schedules; one time of a hundred is absurd. */
+START_TEST(speeds_are_found)
+{
+	enum { SCHEDULES = 30, SESSIONS = 3 };
+	static const double speed[SESSIONS] = { 1, 0.4, 3 };
+	TimedRun run[SCHEDULES * SESSIONS];
+	double ns[SCHEDULES];
+	int n = 0, group[SCHEDULES];
+	Arena *a = arena_new();
+	for (int k = 0; k < SESSIONS; k++) /* 15 schedules each, five of them of the one before */
+		for (int s = 10 * k; s < 10 * k + 15 && s < SCHEDULES; s++)
+			run[n++] = (TimedRun){ s, k, (100 + s) * speed[k] * (k == 1 && s == 11 ? 1e6 : 1) };
+	ck_assert_int_eq(speeds_join(a, run, n, SCHEDULES, SESSIONS, ns, group), 1);
+	for (int s = 0; s < SCHEDULES; s++) {
+		ck_assert_int_eq(group[s], 0);
+		ck_assert(s == 11 || fabs(ns[s] / ns[0] - (100 + s) / 100.0) < 1e-3);
+	}
+	arena_free(a);
+}
+END_TEST
+
+/* Sessions that share no schedule are groups of their own, and their times stay. */
+START_TEST(what_cannot_be_compared_is_not)
+{
+	static const TimedRun run[] = { { 0, 0, 10 }, { 1, 1, 7 }, { 2, 0, 12 }, { 3, 2, 70 }, { 1, 2, 70 }, { 3, 1, 7 } };
+	double ns[4];
+	int group[4];
+	Arena *a = arena_new();
+	ck_assert_int_eq(speeds_join(a, run, LEN(run), 4, 3, ns, group), 2);
+	ck_assert(group[0] == 0 && group[2] == 0 && group[1] == 1 && group[3] == 1);
+	ck_assert(ns[0] == 10 && ns[2] == 12 && fabs(ns[1] - sqrt(490)) < 1e-9 && fabs(ns[3] - ns[1]) < 1e-9);
+	ck_assert_int_eq(speeds_join(a, run, 0, 0, 0, ns, group), 0);
+	arena_free(a);
+}
+END_TEST
+
 /* ---- the file ---- */
 
 static CachedRow row_of(int i)
@@ -324,6 +391,9 @@ int main(void)
 	tcase_add_test(tc, rows_of_a_session_are_kept);
 	tcase_add_test(tc, own_runs_weigh_more);
 	tcase_add_test(tc, later_runs_weigh_more);
+	tcase_add_test(tc, slower_machines_change_no_order);
+	tcase_add_test(tc, speeds_are_found);
+	tcase_add_test(tc, what_cannot_be_compared_is_not);
 	tcase_add_test(tc, unused_rows_stay);
 	return run_suite("gather", tc);
 }
