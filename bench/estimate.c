@@ -12,6 +12,7 @@
 #include "cost_model/cost_model.h"
 #include "cost_model/learned_file.h"
 #include "db/look.h"
+#include "learn/hold_out.h"
 #include "schedule/space.h"
 
 #include <math.h>
@@ -83,37 +84,14 @@ static bool take_run(const RunRecord *run, void *arg)
 	return true;
 }
 
-/* Ranks of the values, equal ones sharing their mean. */
-static void ranks(const double *v, size_t n, double *out)
-{
-	for (size_t i = 0; i < n; i++) {
-		double less = 0, same = 0;
-		for (size_t k = 0; k < n; k++) {
-			less += v[k] < v[i];
-			same += v[k] == v[i];
-		}
-		out[i] = less + (same - 1) / 2;
-	}
-}
-
-/* NAN where all values of one side are equal. */
 static double spearman(const Points *p, Arena *a)
 {
-	size_t n = p->n;
-	double *x = arena_array(a, double, n), *y = arena_array(a, double, n), *rx = arena_array(a, double, n),
-		   *ry = arena_array(a, double, n), xy = 0, xx = 0, yy = 0, mean = (double)(n - 1) / 2;
-	for (size_t i = 0; i < n; i++) {
+	double *x = arena_array(a, double, p->n), *y = arena_array(a, double, p->n);
+	for (size_t i = 0; i < p->n; i++) {
 		x[i] = p->at[i].estimate;
 		y[i] = p->at[i].time;
 	}
-	ranks(x, n, rx);
-	ranks(y, n, ry);
-	for (size_t i = 0; i < n; i++) {
-		xy += (rx[i] - mean) * (ry[i] - mean);
-		xx += (rx[i] - mean) * (rx[i] - mean);
-		yy += (ry[i] - mean) * (ry[i] - mean);
-	}
-	return xx > 0 && yy > 0 ? xy / sqrt(xx * yy) : NAN;
+	return learn_rank(x, y, (int)p->n, a);
 }
 
 static Class *class_of(Bench *b, const Task *task)

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const hunt_models[MODELS] = { "none", "analytic", "cold", "warm" };
+const char *const hunt_models[MODELS] = { "none", "analytic", "cold", "warm", "file" };
 
 typedef struct Flying {
 	Config config;
@@ -141,12 +141,18 @@ void lab_learn(Arena *a, Lab *lab, int n, int but)
 	arena_free(scratch);
 }
 
+/* The trees that a search begins with. */
+static Forest first_trees(const Hunt *h)
+{
+	return h->model == WARM ? h->lab->others : h->model == OF_FILE ? h->lab->file : (Forest){ 0 };
+}
+
 static void learn_from_told(Hunt *h)
 {
 	Rows x = { 0 };
 	for (size_t i = 0; i < h->told.n; i++)
 		add_row(h->arena, &x, h->lab, h->told.at[i], 0);
-	Forest begun = h->model == WARM ? h->lab->others : (Forest){ 0 };
+	Forest begun = first_trees(h);
 	h->forest = train(h->arena, &x, begun.ntree > 0 ? &begun : NULL); /* `begun` among them */
 	h->revision++;
 }
@@ -199,7 +205,7 @@ Hunt *hunt_open(Lab *lab, const Search *search, const Effort *effort, int model,
 	h->ref = measure_reference(h->measure, lab->recorded.task, 1, &err);
 	h->estimated = arena_array(a, bool, lab->recorded.n);
 	h->known = arena_array(a, bool, lab->recorded.n);
-	h->forest = model == WARM ? lab->others : (Forest){ 0 };
+	h->forest = first_trees(h);
 	h->flight = flight < TUNE_IN_FLIGHT ? flight : TUNE_IN_FLIGHT;
 	Rng rng = rng_seed(seed ^ 1);
 	lab->space->first = drawn ? draw_first(lab, &rng) : lab->first;

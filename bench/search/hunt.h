@@ -9,15 +9,15 @@
 #include "measure/recorded.h"
 #include "tuner/search.h"
 
-enum { LEARN = 64 /* trials, as cost_model/learned.c has it */, MODELS = 4 };
+enum { LEARN = 64 /* trials, as cost_model/learned.c has it */, MODELS = 5 };
 
 /*
  * `none` says the same of all schedules. `analytic` is the estimate alone. `cold` begins with it, and grows trees from
  * what is told each LEARN trials. `warm` begins with trees that were trained on the Tasks of other networks, and goes
- * on like `cold`.
+ * on like `cold`; `file` does so with those of a learned model's file.
  */
 extern const char *const hunt_models[MODELS];
-enum { NONE, ANALYTIC, COLD, WARM };
+enum { NONE, ANALYTIC, COLD, WARM, OF_FILE };
 
 typedef struct Lab {
 	const char *path;
@@ -27,6 +27,7 @@ typedef struct Lab {
 	double *estimate; /* analytic, of each run; <= 0: no schedule */
 	uint64_t *same;   /* equal for runs of one trace */
 	Forest others;    /* trained on other networks; no trees: there are none */
+	Forest file;      /* of a learned model's file, likewise */
 	double best_ns;
 	Config first;     /* the template's default */
 } Lab;

@@ -2,7 +2,7 @@
  * The lab: searches on recorded spaces, without a machine.
  *
  *     bench_search [--search=NAME,...] [--seeds=5] [--preset=normal] [--most=300] [--model=none,analytic,cold,warm]
- *                  [--first=default|drawn] [--tasks] [--runs] FILE.space...
+ *                  [--file=MODEL] [--first=default|drawn] [--tasks] [--runs] FILE.space...
  *
  * Each search runs with each seed on each file, as dlc-tune would run it: TUNE_IN_FLIGHT candidates are asked before
  * the first is told. Printed are the trials until a schedule within 5 % and 2 % of the best recorded one was told, in
@@ -15,10 +15,11 @@
  * each file; --runs prints each run: the file, the search, the model, the seed, the trials until 5 % and 2 % (0:
  * never), all trials and the end. --first=drawn begins with a drawn config instead of the template's default.
  *
- * hunt.h says what the models are.
+ * hunt.h says what the models are. --file is what the model `file` begins with, and adds that row.
  */
 #include "hunt.h"
 
+#include "cost_model/learned_file.h"
 #include "runtime/timing.h"
 #include "tuner/expect.h"
 #include "tuner/tuning.h"
@@ -166,7 +167,8 @@ static bool is_in(const char *list, const char *name)
 int main(int argc, char **argv)
 {
 	static Bench b = { .seeds = 5, .most = 300 };
-	const char *search = NULL, *model = "none,analytic,cold,warm";
+	const char *search = NULL, *model = "none,analytic,cold,warm,file", *file = NULL;
+	LearnedModel trained = { 0 };
 	Err err = { 0 };
 	b.arena = arena_new();
 	b.effort = effort_find("normal");
@@ -175,6 +177,8 @@ int main(int argc, char **argv)
 			search = argv[i] + 9;
 		else if (strncmp(argv[i], "--model=", 8) == 0)
 			model = argv[i] + 8;
+		else if (strncmp(argv[i], "--file=", 7) == 0)
+			file = argv[i] + 7;
 		else if (strncmp(argv[i], "--seeds=", 8) == 0)
 			b.seeds = atoi(argv[i] + 8);
 		else if (strncmp(argv[i], "--most=", 7) == 0)
@@ -196,6 +200,14 @@ int main(int argc, char **argv)
 			lab_die(&err);
 	for (int k = 0; k < b.nlab && is_in(model, hunt_models[WARM]); k++)
 		lab_learn(b.arena, b.lab, b.nlab, k);
+	if (file != NULL && !learned_read(b.arena, file, &trained, &err))
+		lab_die(&err);
+	for (int k = 0; k < b.nlab; k++) {
+		const char *unfit = file != NULL ? learned_unfit(b.arena, &trained, &b.lab[k].recorded.target) : NULL;
+		if (unfit != NULL && !fail(&err, ERR_INPUT, file, "%s", unfit))
+			lab_die(&err);
+		b.lab[k].file = trained.forest;
+	}
 	for (int k = 0; k < b.nlab; k++)
 		printf("%s: %s, %d configs of %.0f, best %.1f us; %s\n", b.lab[k].path, b.lab[k].recorded.task->label,
 			b.lab[k].recorded.n, b.lab[k].recorded.size, b.lab[k].best_ns / 1e3, b.lab[k].recorded.noise);
@@ -205,7 +217,8 @@ int main(int argc, char **argv)
 		FORETOLD);
 	for (const Search *const *s = searches; *s != NULL; s++)
 		for (int m = 0; m < MODELS; m++)
-			if ((search == NULL || is_in(search, (*s)->name)) && is_in(model, hunt_models[m]))
+			if ((search == NULL || is_in(search, (*s)->name)) && is_in(model, hunt_models[m]) &&
+				(m != OF_FILE || file != NULL))
 				run_row(&b, *s, m);
 	arena_free(b.arena);
 	return 0;

@@ -30,8 +30,7 @@ static void ranks(const double *v, int n, double *out)
 	}
 }
 
-/* Spearman's correlation; 0 where all values of one side are equal. */
-static double correlation(const double *x, const double *y, int n, Arena *a)
+double learn_rank(const double *x, const double *y, int n, Arena *a)
 {
 	double *rx = arena_array(a, double, n), *ry = arena_array(a, double, n), xy = 0, xx = 0, yy = 0;
 	double mean = (n - 1) / 2.0;
@@ -45,8 +44,7 @@ static double correlation(const double *x, const double *y, int n, Arena *a)
 	return xx > 0 && yy > 0 ? xy / sqrt(xx * yy) : 0;
 }
 
-/* How much longer what is ranked first takes than the best. */
-static double pick(const double *said, const double *ns, int n)
+double learn_pick(const double *said, const double *ns, int n)
 {
 	int first = 0;
 	double best = ns[0];
@@ -150,8 +148,8 @@ static void judge(const LearnSet *s, const double *said, LearnedModel *m, Arena 
 			to[k]->tasks++;
 			to[k]->schedules += x->n;
 			for (int which = 0; which < 2; which++) {
-				to[k]->rank[which] += correlation(by[which], ns, x->n, scratch) * x->n;
-				to[k]->pick[which] += log(pick(by[which], ns, x->n));
+				to[k]->rank[which] += learn_rank(by[which], ns, x->n, scratch) * x->n;
+				to[k]->pick[which] += log(learn_pick(by[which], ns, x->n));
 			}
 		}
 		arena_free(scratch);

@@ -18,7 +18,7 @@ OTHERS = {
     "meson": "buildtype suite num-processes timeout-multiplier print-errorlogs no-rebuild",
     "llvm-config": "link-shared libs ldflags includedir",
     "bench": "build rounds inputs records sessions budget threads seconds rivals target shape tuning-db logs keep out "
-             "unscheduled more blocks draw first most mb list kind steady pack count",
+             "unscheduled more blocks draw first most mb list kind steady pack count model file",
     "quickstart": "yes compare",
     "./check": "yes all",
     "tests/": "bless all set refresh each count keep",
