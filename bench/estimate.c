@@ -84,14 +84,18 @@ static bool take_run(const RunRecord *run, void *arg)
 	return true;
 }
 
+/* NAN where all values of one side are equal. */
 static double spearman(const Points *p, Arena *a)
 {
 	double *x = arena_array(a, double, p->n), *y = arena_array(a, double, p->n);
+	bool differ[2] = { false, false };
 	for (size_t i = 0; i < p->n; i++) {
 		x[i] = p->at[i].estimate;
 		y[i] = p->at[i].time;
+		differ[0] |= x[i] != x[0];
+		differ[1] |= y[i] != y[0];
 	}
-	return learn_rank(x, y, (int)p->n, a);
+	return differ[0] && differ[1] ? learn_rank(x, y, (int)p->n, a) : NAN;
 }
 
 static Class *class_of(Bench *b, const Task *task)

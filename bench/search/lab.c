@@ -1,8 +1,9 @@
 /*
  * The lab: searches on recorded spaces, without a machine.
  *
- *     bench_search [--search=NAME,...] [--seeds=5] [--preset=normal] [--most=300] [--model=none,analytic,cold,warm]
- *                  [--file=MODEL] [--first=default|drawn] [--tasks] [--runs] FILE.space...
+ *     bench_search [--search=NAME,...] [--seeds=5] [--preset=normal] [--most=300]
+ *                  [--model=none,analytic,cold,warm,file] [--file=MODEL] [--first=default|drawn] [--tasks] [--runs]
+ *                  FILE.space...
  *
  * Each search runs with each seed on each file, as dlc-tune would run it: TUNE_IN_FLIGHT candidates are asked before
  * the first is told. Printed are the trials until a schedule within 5 % and 2 % of the best recorded one was told, in
@@ -15,7 +16,7 @@
  * each file; --runs prints each run: the file, the search, the model, the seed, the trials until 5 % and 2 % (0:
  * never), all trials and the end. --first=drawn begins with a drawn config instead of the template's default.
  *
- * hunt.h says what the models are. --file is what the model `file` begins with, and adds that row.
+ * hunt.h says what the models are. --file is what the model `file` begins with.
  */
 #include "hunt.h"
 
@@ -167,7 +168,7 @@ static bool is_in(const char *list, const char *name)
 int main(int argc, char **argv)
 {
 	static Bench b = { .seeds = 5, .most = 300 };
-	const char *search = NULL, *model = "none,analytic,cold,warm,file", *file = NULL;
+	const char *search = NULL, *model = NULL, *file = NULL;
 	LearnedModel trained = { 0 };
 	Err err = { 0 };
 	b.arena = arena_new();
@@ -195,8 +196,11 @@ int main(int argc, char **argv)
 			b.drawn = false;
 		else if (b.nlab < FILES)
 			lab_open(b.arena, &b.lab[b.nlab++], argv[i]);
-	if (b.effort == NULL || b.nlab == 0 || b.seeds < 1)
-		fail(&err, ERR_USAGE, "usage", "bench_search [--search=NAME,...] [--model=NAME,...] ... FILE.space..."),
+	if (model == NULL)
+		model = file != NULL ? "none,analytic,cold,warm,file" : "none,analytic,cold,warm";
+	if (b.effort == NULL || b.nlab == 0 || b.seeds < 1 || (file == NULL && is_in(model, hunt_models[OF_FILE])))
+		fail(&err, ERR_USAGE, "usage",
+			"bench_search [--search=NAME,...] [--model=NAME,...] [--file=MODEL] ... FILE.space..."),
 			lab_die(&err);
 	for (int k = 0; k < b.nlab && is_in(model, hunt_models[WARM]); k++)
 		lab_learn(b.arena, b.lab, b.nlab, k);
@@ -217,8 +221,7 @@ int main(int argc, char **argv)
 		FORETOLD);
 	for (const Search *const *s = searches; *s != NULL; s++)
 		for (int m = 0; m < MODELS; m++)
-			if ((search == NULL || is_in(search, (*s)->name)) && is_in(model, hunt_models[m]) &&
-				(m != OF_FILE || file != NULL))
+			if ((search == NULL || is_in(search, (*s)->name)) && is_in(model, hunt_models[m]))
 				run_row(&b, *s, m);
 	arena_free(b.arena);
 	return 0;

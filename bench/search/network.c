@@ -189,7 +189,7 @@ int main(int argc, char **argv)
 	static Network x = { .most = 100 };
 	const char *search = searches[0]->name, *model = "analytic", *v;
 	Err err = { 0 };
-	int seeds = 10, m = MODELS;
+	int seeds = 10, m = OF_FILE;
 	Arena *a = arena_new();
 	x.effort = effort_find("normal");
 	for (int i = 1; i < argc && x.effort != NULL; i++)

@@ -1,5 +1,5 @@
 /*
- * How well cost models order the schedules of recorded spaces, which none of them was trained on.
+ * How well cost models order the schedules of recorded spaces.
  *
  *     bench_ranks [MODEL.model...] FILE.space...
  *

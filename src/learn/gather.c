@@ -1,9 +1,9 @@
 /*
  * See gather.h. What a run took, and when, the index of the database says; a trace is read only to be replayed. Tasks
  * are read one after the other, and then replayed by several threads. The time of a schedule is the median over its
- * runs (speeds.h), those inside of networks apart, which are timed otherwise. The weight of a run is 1. It is halved if
- * another user measured the run, if its stage is look, if its code is of another epoch, and for each year that it is
- * older than the newest session. Times below the floor are left out.
+ * sessions, brought to one speed (speeds.h). Runs inside of networks are left out, which are timed otherwise, and times
+ * below the floor. The weight of a run is 1. It is halved if another user measured the run, if its stage is look, if
+ * its code is of another epoch, and for each year that it is older than the newest session.
  */
 #include "learn/gather.h"
 
@@ -280,12 +280,12 @@ static void remember(Gather *g, const CachedRow *row, const CachedRow *known)
 		g->stale |= known->estimate != row->estimate || memcmp(known->row, row->row, sizeof row->row) != 0;
 }
 
-/* False: the schedule is refused, or its time is no time. */
+/* False: the schedule is refused. */
 static bool add_row(Gather *g, const Pending *p, size_t i)
 {
 	const CachedRow *x = &p->row[i];
 	const Point *point = &p->point[i];
-	if (x->estimate == ROW_REFUSED || point->ns < (double)roof_floor_ns(p->task, &p->on->target))
+	if (x->estimate == ROW_REFUSED)
 		return false;
 	for (int k = 0; k < PREDICTORS; k++)
 		vec_push(g->arena, &g->row, x->row[k]);
@@ -306,16 +306,31 @@ static void remember_task(Gather *g, const Pending *p)
 		}
 }
 
-/* The schedules of a group. */
-static void add_group(Gather *g, const Pending *p, int group)
+/* The group that most of its schedules are of. */
+static int main_group(const Pending *p)
+{
+	Arena *a = arena_new();
+	Map seen = MAP_OF(a);
+	int best = -1;
+	int64_t most = 0;
+	for (size_t i = 0; i < p->n; i++) {
+		int group = p->point[i].group;
+		int64_t n = group >= 0 ? ++map_add(&seen, (uint64_t)group)->num : 0;
+		best = n > most ? group : best;
+		most = n > most ? n : most;
+	}
+	arena_free(a);
+	return best;
+}
+
+static void add_task(Gather *g, const Pending *p)
 {
 	const Target *target = &p->on->target;
 	LearnTask x = { .workload = p->workload, .target = p->on->id, .first = (int)g->ns.n, .standard = -1,
 		.arch = target->arch, .vector_bits = target->vector_bits, .parallel = target->threads > 1 };
+	int group = main_group(p);
 	for (size_t i = 0; i < p->n; i++) {
-		if (p->point[i].group != group)
-			continue;
-		if (p->task == NULL || !add_row(g, p, i))
+		if (p->point[i].group < 0 || p->point[i].group != group || !add_row(g, p, i))
 			g->refused++;
 		else if ((int)i == p->standard)
 			x.standard = (int)g->ns.n - 1;
@@ -410,50 +425,57 @@ static bool read_held(Gather *g)
 	return good;
 }
 
+/* The runs of a target, without those below the floor of their Task; points and sessions are counted from 0. */
+static TimedRun *runs_on(const Gather *g, const Machine *on, Arena *a, int n[2], int *sessions)
+{
+	VEC(TimedRun) all = { 0 };
+	int *number = arena_array(a, int, g->ran.index.n + 1);
+	n[0] = n[1] = *sessions = 0;
+	for (size_t i = 0; i < g->pending.n; i++) {
+		const Pending *p = &g->pending.at[i];
+		if (p->on != on)
+			continue;
+		double floor = p->task != NULL ? (double)roof_floor_ns(p->task, &on->target) : INFINITY;
+		for (size_t k = 0; k < p->ntimed; k++) {
+			const TimedRun *r = &p->timed[k];
+			if (r->ns < floor)
+				continue;
+			number[r->session] = number[r->session] > 0 ? number[r->session] : ++*sessions;
+			vec_push(a, &all, ((TimedRun){ n[1] + r->schedule, number[r->session] - 1, r->ns }));
+		}
+		n[1] += (int)p->n;
+	}
+	n[0] = (int)all.n;
+	return all.at;
+}
+
 /* The times of a target's schedules, and which may be compared. */
 static void compare_times(Gather *g, const Machine *on)
 {
 	Arena *a = arena_new();
-	VEC(TimedRun) all = { 0 };
-	int n = 0;
-	for (size_t i = 0; i < g->pending.n; i++) {
-		const Pending *p = &g->pending.at[i];
-		for (size_t k = 0; k < p->ntimed && p->on == on; k++)
-			vec_push(a, &all, ((TimedRun){ n + p->timed[k].schedule, p->timed[k].session, p->timed[k].ns }));
-		n += p->on == on ? (int)p->n : 0;
-	}
-	double *ns = arena_array(a, double, n + 1);
-	int *group = arena_array(a, int, n + 1);
-	speeds_join(a, all.at, (int)all.n, n, (int)g->ran.index.n, ns, group);
-	n = 0;
+	int n[2], sessions; /* runs, points */
+	TimedRun *run = runs_on(g, on, a, n, &sessions);
+	double *ns = arena_array(a, double, n[1] + 1);
+	int *group = arena_array(a, int, n[1] + 1), at = 0;
+	speeds_join(a, run, n[0], n[1], sessions, ns, group);
 	for (size_t i = 0; i < g->pending.n; i++)
-		for (size_t k = 0; g->pending.at[i].on == on && k < g->pending.at[i].n; k++, n++) {
-			g->pending.at[i].point[k].ns = ns[n];
-			g->pending.at[i].point[k].group = group[n];
+		for (size_t k = 0; g->pending.at[i].on == on && k < g->pending.at[i].n; k++, at++) {
+			g->pending.at[i].point[k].ns = ns[at];
+			g->pending.at[i].point[k].group = group[at];
 		}
 	arena_free(a);
-}
-
-static void add_task(Gather *g, const Pending *p)
-{
-	for (size_t i = 0; i < p->n; i++) {
-		size_t first = 0;
-		while (p->point[first].group != p->point[i].group)
-			first++;
-		if (first == i)
-			add_group(g, p, p->point[i].group);
-	}
 }
 
 static bool gather(Gather *g)
 {
 	bool good = read_held(g);
-	for (size_t i = 0; i < g->machine.n && good && g->session == NULL; i++)
-		compare_times(g, g->machine.at[i]);
 	if (good) {
 		Replays r = { g->pending.at, g->session == NULL };
 		spread(g->ask->threads, g->pending.n, replay_one, &r);
 	}
+	for (size_t i = 0; i < g->machine.n && good && g->session == NULL; i++)
+		if (g->machine.at[i]->asked)
+			compare_times(g, g->machine.at[i]);
 	for (size_t i = 0; i < g->pending.n; i++) {
 		if (good)
 			remember_task(g, &g->pending.at[i]);

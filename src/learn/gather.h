@@ -8,7 +8,7 @@
 #include "cost_model/train.h"
 #include "db/rank.h"
 
-/* Schedules of a Task on a target whose times may be compared (speeds.h): rows first .. first + n - 1. */
+/* A Task on a target, its schedules whose times may be compared (speeds.h): rows first .. first + n - 1. */
 typedef struct LearnTask {
 	Hash workload, target;
 	const char *class; /* the first word of its label: "conv3x3" */
@@ -23,7 +23,7 @@ typedef struct LearnSet {
 	TrainSet rows; /* rows.task: the number in `task` */
 	LearnTask *task;
 	int ntask, ntarget;
-	int64_t runs, refused; /* read; schedules that this version refuses, or that are too fast to be true */
+	int64_t runs, refused; /* read; schedules that this version refuses, too fast ones, and what is not compared */
 	Hash data;             /* of the ids of the runs: equal for equal records */
 	int epoch;             /* LearnAsk's */
 	int threads;           /* LearnAsk's: that may train */

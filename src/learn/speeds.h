@@ -14,10 +14,11 @@ typedef struct TimedRun {
 } TimedRun;
 
 /*
- * Sessions that are linked by schedules which both ran form a group, and so do their schedules: group[s] of each
- * schedule, from 0; how many there are is returned. ns[s]: the time of the schedule in the middle of its group's
- * sessions. Each schedule has a run. Uses the arena.
+ * Sessions that are linked by some schedules which both ran form a group. group[s] of each schedule: that of its
+ * sessions, or of several the one that was found first, from 0; -1: it has no run. How many groups there are is
+ * returned. ns[s]: the time of the schedule at the mean speed of its group, the geometric one over runs; 0: it has no
+ * run. Sorts the runs, uses the arena.
  */
-int speeds_join(Arena *a, const TimedRun *run, int n, int schedules, int sessions, double *ns, int *group);
+int speeds_join(Arena *a, TimedRun *run, int n, int schedules, int sessions, double *ns, int *group);
 
 #endif

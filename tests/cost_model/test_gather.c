@@ -299,38 +299,80 @@ START_TEST(slower_machines_change_no_order)
 }
 END_TEST
 
-/* Three sessions of other speeds, which share some schedules; one time of a hundred is absurd. */
+/* A session that shares two schedules is not compared; one whose times nobody can reach says nothing. */
+START_TEST(strangers_change_nothing)
+{
+	Store *s = open_store();
+	SessionInfo later = { "test", "all", "n", 2, 1700000001, NULL, 0, 0 };
+	RunRecord run = s->like;
+	Err err = { 0 };
+	LearnSet before = gather(s, 2);
+	for (int k = 0; k < 2; k++) {
+		later.seed++;
+		ck_assert(db_put_session(s->db, &later, &run.session, &err));
+		for (size_t i = 0; i < (k == 0 ? 2 : s->run.n); i++) {
+			run.workload = s->run.at[i].workload;
+			run.trace = s->run.at[i].trace;
+			run.median_ns = run.min_ns = k == 0 ? 7 * s->run.at[i].median_ns : 1;
+			run.seq = (int64_t)i;
+			ck_assert_msg(db_put_run(s->db, &run, &err), "%s: %s", err.place, err.text);
+		}
+	}
+	LearnSet after = gather(s, 2);
+	ck_assert_int_eq(after.runs, before.runs + 2 + (int64_t)s->run.n);
+	ck_assert(after.rows.n == before.rows.n && after.ntask == before.ntask && after.refused == before.refused);
+	for (int i = 0; i < before.rows.n; i++) {
+		int k = 0;
+		while (k < after.rows.n && (after.rows.ns[k] != before.rows.ns[i] || memcmp(after.rows.row + (size_t)k *
+			PREDICTORS, before.rows.row + (size_t)i * PREDICTORS, PREDICTORS * sizeof *before.rows.row) != 0))
+			k++;
+		ck_assert_msg(k < after.rows.n, "row %d is another one", i);
+	}
+	for (int t = 0; t < after.ntask; t++)
+		ck_assert((after.task[t].standard >= 0) == (before.task[t].standard >= 0));
+	close_store(s);
+}
+END_TEST
+
+/* Three sessions of other speeds, of which each shares five schedules with the one before; one time is absurd. */
 START_TEST(speeds_are_found)
 {
-	enum { SCHEDULES = 30, SESSIONS = 3 };
+	enum { SCHEDULES = 35, SESSIONS = 3 };
 	static const double speed[SESSIONS] = { 1, 0.4, 3 };
 	TimedRun run[SCHEDULES * SESSIONS];
 	double ns[SCHEDULES];
 	int n = 0, group[SCHEDULES];
 	Arena *a = arena_new();
-	for (int k = 0; k < SESSIONS; k++) /* 15 schedules each, five of them of the one before */
-		for (int s = 10 * k; s < 10 * k + 15 && s < SCHEDULES; s++)
+	for (int k = 0; k < SESSIONS; k++)
+		for (int s = 10 * k; s < 10 * k + 15; s++)
 			run[n++] = (TimedRun){ s, k, (100 + s) * speed[k] * (k == 1 && s == 11 ? 1e6 : 1) };
+	run[n++] = (TimedRun){ 4, 0, 104 }; /* again: of three times the middle one counts */
+	run[n++] = (TimedRun){ 4, 0, 9e9 };
 	ck_assert_int_eq(speeds_join(a, run, n, SCHEDULES, SESSIONS, ns, group), 1);
 	for (int s = 0; s < SCHEDULES; s++) {
 		ck_assert_int_eq(group[s], 0);
-		ck_assert(s == 11 || fabs(ns[s] / ns[0] - (100 + s) / 100.0) < 1e-3);
+		ck_assert_msg(s == 11 || fabs(ns[s] / ns[0] - (100 + s) / 100.0) < 1e-3, "%d: %g of %g", s, ns[s], ns[0]);
 	}
 	arena_free(a);
 }
 END_TEST
 
-/* Sessions that share no schedule are groups of their own, and their times stay. */
+/* Sessions that share less than three schedules are groups of their own, and their times stay. */
 START_TEST(what_cannot_be_compared_is_not)
 {
-	static const TimedRun run[] = { { 0, 0, 10 }, { 1, 1, 7 }, { 2, 0, 12 }, { 3, 2, 70 }, { 1, 2, 70 }, { 3, 1, 7 } };
-	double ns[4];
-	int group[4];
+	TimedRun run[] = { { 0, 0, 10 }, { 1, 1, 7 }, { 2, 0, 12 }, { 3, 2, 70 }, { 1, 2, 70 }, { 3, 1, 7 }, { 4, 1, 9 },
+		{ 4, 2, 90 } };
+	double ns[6];
+	int group[6];
 	Arena *a = arena_new();
-	ck_assert_int_eq(speeds_join(a, run, LEN(run), 4, 3, ns, group), 2);
-	ck_assert(group[0] == 0 && group[2] == 0 && group[1] == 1 && group[3] == 1);
-	ck_assert(ns[0] == 10 && ns[2] == 12 && fabs(ns[1] - sqrt(490)) < 1e-9 && fabs(ns[3] - ns[1]) < 1e-9);
-	ck_assert_int_eq(speeds_join(a, run, 0, 0, 0, ns, group), 0);
+	ck_assert_int_eq(speeds_join(a, run, LEN(run), 6, 3, ns, group), 2);
+	ck_assert(group[0] == 1 && group[2] == 1 && group[1] == 0 && group[3] == 0 && group[4] == 0);
+	ck_assert(ns[0] == 10 && ns[2] == 12 && fabs(ns[1] - sqrt(490)) < 1e-9 && fabs(ns[4] - 9 * sqrt(10)) < 1e-9);
+	ck_assert(group[5] == -1 && ns[5] == 0);
+	TimedRun two[] = { { 0, 0, 10 }, { 1, 0, 10 }, { 2, 0, 10 }, { 0, 1, 70 }, { 1, 1, 70 } };
+	ck_assert_int_eq(speeds_join(a, two, LEN(two), 3, 2, ns, group), 2);
+	ck_assert(ns[0] == 10 && ns[1] == 10 && ns[2] == 10);
+	ck_assert_int_eq(speeds_join(a, two, 0, 0, 0, ns, group), 0);
 	arena_free(a);
 }
 END_TEST
@@ -392,6 +434,7 @@ int main(void)
 	tcase_add_test(tc, own_runs_weigh_more);
 	tcase_add_test(tc, later_runs_weigh_more);
 	tcase_add_test(tc, slower_machines_change_no_order);
+	tcase_add_test(tc, strangers_change_nothing);
 	tcase_add_test(tc, speeds_are_found);
 	tcase_add_test(tc, what_cannot_be_compared_is_not);
 	tcase_add_test(tc, unused_rows_stay);

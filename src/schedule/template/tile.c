@@ -151,8 +151,8 @@ static bool is_among(const Outer *o, int n, const char *name)
 
 /*
  * The blocks of a launch share all loops. But a loop that has code of its own at its ends stays in a block, and those
- * in it, if the others are blocks enough; and so do those in `last`, which has more in it than they. How many are
- * bound.
+ * in it, if the others are blocks enough; and so do those in `last`, in which another nest stands beside them. How many
+ * are bound.
  */
 static int bind_steps(Sketch *s, const Outer *o, const char *const ends[2], const char *last)
 {
