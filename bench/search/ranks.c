@@ -77,6 +77,8 @@ int main(int argc, char **argv)
 		if (!learned_read(b.arena, argv[i], &b.model[b.n++], &err))
 			lab_die(&err);
 	}
+	if (argc - 1 == b.n && !fail(&err, ERR_USAGE, "usage", "bench_ranks [MODEL.model...] FILE.space..."))
+		lab_die(&err);
 	printf("| recording | estimate: rank, pick |");
 	for (int m = 0; m < b.n; m++)
 		printf(" %s |", b.path[m]);
@@ -95,7 +97,7 @@ int main(int argc, char **argv)
 		arena_free(a);
 	}
 	printf("| mean |");
-	for (int m = 0; m <= b.n && labs > 0; m++)
+	for (int m = 0; m <= b.n; m++)
 		printf(" %.3f, %.3f |", b.rank[m] / labs, exp(b.pick[m] / labs));
 	printf("\n");
 	arena_free(b.arena);

@@ -270,22 +270,27 @@ START_TEST(later_runs_weigh_more)
 }
 END_TEST
 
+/* A session ran the i-th schedule of the store again, in so many nanoseconds. */
+static void run_again(Store *s, Hash session, size_t i, int64_t ns)
+{
+	RunRecord run = s->run.at[i];
+	Err err = { 0 };
+	run.session = session;
+	run.median_ns = run.min_ns = ns;
+	ck_assert_msg(db_put_run(s->db, &run, &err), "%s: %s", err.place, err.text);
+}
+
 /* A machine that takes three times as long has run every second schedule: inside a Task nothing changes. */
 START_TEST(slower_machines_change_no_order)
 {
 	Store *s = open_store();
 	SessionInfo later = { "test", "all", "n", 2, 1700000001, NULL, 0, 0 };
-	RunRecord run = s->like;
+	Hash session;
 	Err err = { 0 };
 	LearnSet before = gather(s, 2);
-	ck_assert(db_put_session(s->db, &later, &run.session, &err));
-	for (size_t i = 0; i < s->run.n; i += 2) {
-		run.workload = s->run.at[i].workload;
-		run.trace = s->run.at[i].trace;
-		run.median_ns = run.min_ns = 3 * s->run.at[i].median_ns;
-		run.seq = (int64_t)i;
-		ck_assert_msg(db_put_run(s->db, &run, &err), "%s: %s", err.place, err.text);
-	}
+	ck_assert(db_put_session(s->db, &later, &session, &err));
+	for (size_t i = 0; i < s->run.n; i += 2)
+		run_again(s, session, i, 3 * s->run.at[i].median_ns);
 	LearnSet after = gather(s, 2);
 	ck_assert(after.runs > before.runs && after.rows.n == before.rows.n && after.ntask == before.ntask);
 	for (int t = 0; t < before.ntask; t++) {
@@ -304,19 +309,14 @@ START_TEST(strangers_change_nothing)
 {
 	Store *s = open_store();
 	SessionInfo later = { "test", "all", "n", 2, 1700000001, NULL, 0, 0 };
-	RunRecord run = s->like;
+	Hash session;
 	Err err = { 0 };
 	LearnSet before = gather(s, 2);
 	for (int k = 0; k < 2; k++) {
 		later.seed++;
-		ck_assert(db_put_session(s->db, &later, &run.session, &err));
-		for (size_t i = 0; i < (k == 0 ? 2 : s->run.n); i++) {
-			run.workload = s->run.at[i].workload;
-			run.trace = s->run.at[i].trace;
-			run.median_ns = run.min_ns = k == 0 ? 7 * s->run.at[i].median_ns : 1;
-			run.seq = (int64_t)i;
-			ck_assert_msg(db_put_run(s->db, &run, &err), "%s: %s", err.place, err.text);
-		}
+		ck_assert(db_put_session(s->db, &later, &session, &err));
+		for (size_t i = 0; i < (k == 0 ? 2 : s->run.n); i++)
+			run_again(s, session, i, k == 0 ? 7 * s->run.at[i].median_ns : 1);
 	}
 	LearnSet after = gather(s, 2);
 	ck_assert_int_eq(after.runs, before.runs + 2 + (int64_t)s->run.n);
