@@ -245,34 +245,55 @@ def same_code(tool, log):
     assert head.count("; tools/retune --same=") == 1 and len(lines) == len(records) + 2
 
 def retune():
-    """tools/retune fills a folder of a target and trains a model of it, and a second call tunes nothing again. What has
-    the same code stays."""
+    """tools/retune fills a folder of a target, and a second call tunes nothing again. What has the same code stays."""
     tool = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tools/retune")
     words = [sys.executable, tool, "--build=" + BUILD, f"--work={TMP}/work", "--network=mlp", "--network=lstm",
              "--threads=1", "--budget=4s", "--search=random", f"--out={TMP}/out"]
-    trains = json.loads(run("dlc-info", "--json").stdout)["features"]["xgboost"]
+    tuned = "mlp --target=host --threads=1 --budget=4s --search=random"
     for turn in range(2):
         p = subprocess.run(words, env=ENV, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=200)
-        assert p.returncode == 0 and ("mlp host t1 4s random" in p.stdout) == (turn == 0), (p.stdout, p.stderr[-300:])
+        assert p.returncode == 0 and (tuned in p.stdout) == (turn == 0), (p.stdout, p.stderr[-300:])
         log, = segments(TMP + "/out")
         head = unpacked(log)[0]
         assert json.loads(head)["command"].startswith("tools/retune --target=host --threads=1 --network=mlp"), head
         assert "/cpu-" in log and json.loads(head)["kind"] == "log" and "/tmp" not in head and TMP not in head, head
-        made = os.path.exists(TMP + "/out/cpu.model")
-        assert made or not trains or "tune first" in p.stderr, p.stderr
     # Other segments stay.
-    p = subprocess.run([*words, "--segment=more", "--best=1", "--no-model"], env=ENV, stdout=subprocess.PIPE,
+    p = subprocess.run([*words, "--segment=more", "--best=1"], env=ENV, stdout=subprocess.PIPE,
         stderr=subprocess.PIPE, text=True, timeout=200)
     more, old = segments(TMP + "/out")
-    assert p.returncode == 0 and "/more." in more and old == log and "trained" not in p.stdout, (p.stdout, p.stderr)
+    assert p.returncode == 0 and "/more." in more and old == log, (p.stdout, p.stderr)
     assert json.loads(unpacked(more)[0])["command"].endswith(" --best=1 --segment=more"), unpacked(more)[0]
     os.remove(more)
     same_code(tool, log)
     env = dict(shipped(), DLC_TUNING_LOGS=TMP + "/out")
     p = run("dlc-compile", "mlp", "-o", TMP + "/m.dlcb", "--json", "--require=exact", env=env)
     assert json.loads(p.stdout)["hits"]["exact"] > 0
-    assert not made or os.path.getsize(TMP + "/out/cpu.model") <= 1 << 20
+
+def teach():
+    """tools/teach draws schedules, has a model choose some, keeps both, and trains a model that can be made again."""
+    if not json.loads(run("dlc-info", "--json").stdout)["features"]["xgboost"]:
+        return
+    tool = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tools/teach")
+    words = [sys.executable, tool, "--build=" + BUILD, f"--out={TMP}/taught", f"--logs={TMP}/taught_logs"]
+    more = [f"--work={TMP}/teach", "--network=squeezenet1_1", "--rounds=8s,6s", "--segment=one"]
+    models = []
+    for turn in more, more, ["--rounds=none"]:
+        p = subprocess.run([*words, *turn], env=ENV, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            timeout=200)
+        assert p.returncode == 0 and p.stdout.count("squeezenet1_1 ") == (2 if not models else 0), (p.stdout, p.stderr)
+        with open(TMP + "/taught_logs/cpu.model", "rb") as f:
+            head, trees = f.read()[:-16].split(b"\n", 1)
+        models.append((json.loads(head)["data"], trees))
+    assert models[0] == models[1] == models[2] and len(models[0][1]) <= 1 << 20, models
+    log, = segments(TMP + "/taught")
+    head, *lines = unpacked(log)
+    assert "/cpu-" in log and log.endswith("/one.jsonl.gz") and TMP not in head, head
+    assert json.loads(head)["command"] == \
+        "tools/teach --target=host --threads=1 --network=squeezenet1_1 --rounds=8s,6s", head
+    records = [json.loads(l) for l in lines]
+    assert {r["search"] for r in records if r["kind"] == "session"} == {"random", "rank"}, records[0]
+    assert all(r["status"] == "ok" for r in records if r["kind"] == "run")
 
 main(a_folder_is_a_database, own_records_outlive_the_cache, a_colleagues_folder, lines_go_in_and_out, damage_is_named,
      logs_may_be_packed, places_that_cannot_be_written, what_is_not_there, the_best_alone, logs_are_shipped,
-     what_comes_with_dlc_is_hit, retune)
+     what_comes_with_dlc_is_hit, retune, teach)

@@ -22,7 +22,8 @@ OTHERS = {
     "quickstart": "yes compare",
     "./check": "yes all",
     "tests/": "bless all set refresh each count keep",
-    "tools/retune": "same segment hints no-model",
+    "tools/retune": "same segment hints",
+    "tools/teach": "rounds",
 }
 # The files of programs, of what the library passes to its children, and of what the environment says.
 PROGRAMS = re.compile(
