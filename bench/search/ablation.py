@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""ablation.py BUILD [PART...] [--kind=avx512,avx2,threads,opencl] [--model=cold,warm] [--seeds=5] [--most=200]
+"""ablation.py BUILD [PART...] [--kind=avx512,large,avx2,threads,opencl] [--model=cold,warm] [--seeds=5] [--most=200]
                     [--first=default|drawn] [--jobs=2]
 
 What each part of the search `portfolio` is good for, by leaving it out. Each of PARTS is an edit of a source in
@@ -150,7 +150,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("build", type=lambda text: pathlib.Path(text).resolve())
     parser.add_argument("part", nargs="*")
-    parser.add_argument("--kind", default="avx512,avx2,threads,opencl")
+    parser.add_argument("--kind", default="avx512,large,avx2,threads,opencl")
     parser.add_argument("--model", default="cold,warm")
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--most", type=int, default=200)

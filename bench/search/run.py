@@ -5,10 +5,11 @@
     bench/search/run.py --list
 
 NAME is a recording or a pattern of names (default: all of them). --kind takes those of one kind of target: avx512,
-avx2, threads or opencl; the model `warm` then learns from that kind alone. --list prints the table of recordings that
-docs/search.md has. The options are those of bench/search/lab.c, which is built by `ninja -C BUILD
-tests/tuner/bench_search`: --search, --model, --file, --seeds, --preset, --most, --first, --tasks, --runs. With
---bench=network they are those of bench/search/network.c: --search, --model, --seeds, --preset, --most, --first.
+avx2, threads or opencl, or large, those of AVX-512 with more than 2000 configs; the model `warm` then learns from that
+kind alone. --list prints the table of recordings that docs/search.md has. The options are those of bench/search/lab.c,
+which is built by `ninja -C BUILD tests/tuner/bench_search`: --search, --model, --file, --seeds, --preset, --most,
+--first, --tasks, --runs. With --bench=network they are those of bench/search/network.c: --search, --model, --seeds,
+--preset, --most, --first.
 --bench=ranks is bench/search/ranks.c: NAMEs that end in .model are files of learned models, which it compares.
 --lab=PROGRAM takes another program than BUILD's, as bench/search/ablation.py does.
 """
@@ -20,7 +21,8 @@ import subprocess
 import sys
 import tempfile
 
-KINDS = ["avx512", "avx2", "threads", "opencl"]
+KINDS = ["avx512", "large", "avx2", "threads", "opencl"]
+LARGE = 2000  # configs: what lies above is a kind of its own
 HERE = pathlib.Path(__file__).resolve().parent
 
 
@@ -32,7 +34,9 @@ def kind_of(head):
     target = head["target"]
     if target["kind"] != "cpu":
         return target["kind"]
-    return "threads" if head["threads"] > 1 else "avx512" if "avx512f" in json.dumps(target) else "avx2"
+    if head["threads"] > 1:
+        return "threads"
+    return "avx2" if "avx512f" not in json.dumps(target) else "large" if head["configs"] > LARGE else "avx512"
 
 
 def kinds_in_order(name):
