@@ -6,15 +6,22 @@
 
 #include "cost_model/cost.h"
 #include "cost_model/leaf.h"
+#include "cost_model/tally.h"
 #include "ir/build.h"
 #include "ir/walk.h"
 
 #include <math.h>
 
+static bool is_repeated(const Stmt *loop)
+{
+	int64_t lo, hi;
+	return !ir_is_int(loop->loop.lo, &lo) || !ir_is_int(loop->loop.hi, &hi) || hi - lo != 1;
+}
+
 static bool has_serial(const Stmt *s)
 {
 	for (; s != NULL; s = s->next)
-		if ((s->kind == ST_FOR && (!leaf_is_straight(s->loop.kind) || has_serial(s->loop.body))) ||
+		if ((s->kind == ST_FOR && ((!leaf_is_straight(s->loop.kind) && is_repeated(s)) || has_serial(s->loop.body))) ||
 			(s->kind == ST_BLOCK && has_serial(s->block.body)) ||
 			(s->kind == ST_IF && (has_serial(s->branch.then) || has_serial(s->branch.other))))
 			return true;
@@ -188,6 +195,10 @@ void walk_one(Walk *w, const Stmt *s)
 		w->asyncs--;
 		break;
 	case ST_CALL: walk_call(w, s); break;
+	case ST_PREFETCH:
+		if (w->tally != NULL)
+			tally_prefetch(w, &s->prefetch);
+		break;
 	case ST_BARRIER:
 	case ST_WAIT: w->costs->other(w, s); break;
 	default: break;

@@ -6,6 +6,7 @@
 #include "target/occupancy.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Iterations of loop l that a core runs for each iteration of one that it shares with others; 1: none are idle. */
@@ -83,11 +84,42 @@ void tally_leaf(Walk *w, const LeafFacts *f, const Stream *m, int count)
 	y->bits += all * f->bits;
 	y->parallel += parallel ? all : 0;
 	y->idle += parallel ? all * (1 - 1 / idle) : 0;
+	double places = 0, pages = 0;
 	for (int i = 0; i < count; i++) {
+		double step = f->serial >= 0 ? (double)llabs(m[i].stride[f->serial]) * m[i].bytes : 0;
+		places += traffic_runs(n, &m[i], f->serial + 1, t->line_bytes);
+		pages += traffic_runs(n, &m[i], f->serial + 1, TALLY_PAGE);
+		y->step += all * log2(1 + step) / count;
 		double bytes = traffic_stream(n, &m[i], f->serial + 1, t->line_bytes) * f->bodies;
 		y->reuse[reuse_of(w, f->serial, m, count, &m[i])] += bytes;
 		y->written += m[i].writes ? bytes : 0;
 	}
+	y->places += all * log2(1 + places);
+	y->pages += all * log2(1 + pages);
+}
+
+/*
+ * What is read first by a body lies at the beginning of its buffer in the first iteration, or near it. So the address
+ * that is prefetched then says how far ahead it is.
+ */
+void tally_prefetch(Walk *w, const Access *a)
+{
+	Tally *y = w->tally;
+	CostNest *n = &w->nest;
+	const NestBuf *b = nest_buf(n, a->buf);
+	double times = w->share * w->live, burst = w->live;
+	int64_t ahead = 0;
+	bool straight = true;
+	if (b == NULL || !nest_address(n, a, b->buf, &ahead))
+		return;
+	for (int l = n->nloop - 1; l >= 0; l--) {
+		times *= (double)n->loop[l].n;
+		straight = straight && (leaf_is_straight(n->loop[l].kind) || n->loop[l].n == 1);
+		burst *= straight ? (double)n->loop[l].n : 1;
+	}
+	y->prefetches += times;
+	y->prefetch_burst += times * log2(1 + burst);
+	y->prefetch_ahead += times * log2(1 + (double)llabs(ahead) * b->buf->type.bits / 8);
 }
 
 void tally_loop(Walk *w, const Stmt *s, double times)

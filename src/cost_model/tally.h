@@ -22,6 +22,8 @@ typedef struct Tally {
 	double gathers, vector_accesses, scalars, far, aliased; /* accesses, as in LeafFacts */
 	double registers, most_registers; /* wanted over those there are: weighted; the most */
 	double sums, copies, trips, instructions_each, depth, streams, bits; /* weighted */
+	double places, pages, step; /* weighted: runs of memory that a body touches; pages apart; bytes to the next body */
+	double prefetches, prefetch_burst, prefetch_ahead; /* how many; weighted by them: of a body; bytes ahead */
 	double reuse[REUSE_BANDS]; /* bytes asked for, by the distance to their last use */
 	double written;            /* bytes asked for by stores and reductions */
 	double entered, regions;   /* loops entered; parallel loops among them */
@@ -39,6 +41,7 @@ struct Launch;
 
 /* m: the streams of the leaf. */
 void tally_leaf(Walk *w, const LeafFacts *f, const Stream *m, int count);
+void tally_prefetch(Walk *w, const Access *a);
 /* A loop that is no straight-line code is entered so many times. */
 void tally_loop(Walk *w, const Stmt *s, double times);
 /* A launch that takes ns, and moves so many bytes from beyond each cache. */

@@ -25,29 +25,51 @@ static void sort_by_stride(Run *run, int count)
  * Strides are taken from small to large: a stride within the contiguous run so far lengthens the run, a larger one
  * makes copies of it.
  */
-double traffic_footprint(Run *run, int count, int64_t elements, int bytes_each, int line)
+static double copies_of(Run *run, int count, int bytes_each, int apart, double *length)
 {
+	double copies = 1;
 	sort_by_stride(run, count);
-	double length = 1, copies = 1;
+	*length = 1;
 	for (int i = 0; i < count; i++) {
-		if (copies == 1 && (double)run[i].stride * bytes_each <= length * bytes_each + line)
-			length += (double)run[i].stride * (double)(run[i].n - 1);
+		if (copies == 1 && (double)run[i].stride * bytes_each <= *length * bytes_each + apart)
+			*length += (double)run[i].stride * (double)(run[i].n - 1);
 		else
 			copies *= (double)run[i].n;
 	}
+	return copies;
+}
+
+double traffic_footprint(Run *run, int count, int64_t elements, int bytes_each, int line)
+{
+	double length, copies = copies_of(run, count, bytes_each, line, &length);
 	double bytes = length * bytes_each, all = (double)elements * bytes_each;
 	bytes = copies * (bytes < line ? line : bytes);
 	return bytes < all + line ? bytes : all + line;
 }
 
-double traffic_stream(const CostNest *n, const Stream *m, int from, int line)
+/* Of the loops [from, nloop); how many. */
+static int runs_of(const CostNest *n, const Stream *m, int from, Run run[NEST_LOOPS])
 {
-	Run run[NEST_LOOPS];
 	int count = 0;
 	for (int l = from; l < n->nloop; l++)
 		if (m->stride[l] != 0 && n->loop[l].n > 1)
 			run[count++] = (Run){ llabs(m->stride[l]), n->loop[l].n };
+	return count;
+}
+
+double traffic_stream(const CostNest *n, const Stream *m, int from, int line)
+{
+	Run run[NEST_LOOPS];
+	int count = runs_of(n, m, from, run);
 	return traffic_footprint(run, count, m->elements, m->bytes, line);
+}
+
+double traffic_runs(const CostNest *n, const Stream *m, int from, int apart)
+{
+	Run run[NEST_LOOPS];
+	double length;
+	int count = runs_of(n, m, from, run);
+	return copies_of(run, count, m->bytes, apart, &length);
 }
 
 double traffic_streams(const CostNest *n, const Stream *m, int count, int from, int line)

@@ -69,7 +69,7 @@ bool train_there(Err *err)
 
 /*
  * The rows that count, and what the trees shall say of each. Predictors that are the same in all rows tell nothing, and
- * are left out: of 78, a third are so, as a CPU has no blocks of threads.
+ * are left out: of 84, a third are so, as a CPU has no blocks of threads.
  */
 typedef struct Goal {
 	int n, columns;

@@ -23,7 +23,7 @@ OTHERS = {
     "./check": "yes all",
     "tests/": "bless all set refresh each count keep",
     "tools/retune": "same segment hints",
-    "tools/teach": "rounds",
+    "tools/teach": "rounds without spaces",
 }
 # The files of programs, of what the library passes to its children, and of what the environment says.
 PROGRAMS = re.compile(

@@ -106,6 +106,50 @@ START_TEST(threads_without_work_are_idle)
 }
 END_TEST
 
+/* Four vectors of x in each iteration, `apart` floats from one to the next; y is prefetched `ahead` vectors ahead. */
+static const char *panel_of(Arena *a, int apart, int step, int ahead)
+{
+	return arena_printf(a, "fn k(x: in f32[65536], y: in f32[4096], z: out f32[64]) {\nfor k in 0..64 {\n"
+		"prefetch y[k*16 + %d]\nfor o in 0..4 unrolled {\nfor i in 0..16 vector {\n"
+		"z[o*16 + i] = z[o*16 + i] + x[k*%d + o*%d + i] * y[k]\n}}}}\n", 16 * ahead, step, apart);
+}
+
+/* Weights in panels are one run of memory; as vectors they are four, a page apart. A prefetch lies some way ahead. */
+START_TEST(where_memory_is_touched)
+{
+	Arena *a = arena_new();
+	float panels[PREDICTORS], vectors[PREDICTORS], further[PREDICTORS];
+	predictors_of(a, panel_of(a, 16, 64, 4), "cpu 1", panels);
+	predictors_of(a, panel_of(a, 16384, 16, 4), "cpu 1", vectors);
+	predictors_of(a, panel_of(a, 16, 64, 8), "cpu 1", further);
+	ck_assert_msg(panels[PREDICTOR_places] + 0.5f < vectors[PREDICTOR_places], "%g and %g",
+		(double)panels[PREDICTOR_places], (double)vectors[PREDICTOR_places]);
+	ck_assert(panels[PREDICTOR_pages] + 0.5f < vectors[PREDICTOR_pages]);
+	ck_assert(panels[PREDICTOR_step] > vectors[PREDICTOR_step]);
+	ck_assert(panels[PREDICTOR_prefetches] == vectors[PREDICTOR_prefetches]);
+	ck_assert(fabsf(further[PREDICTOR_prefetch_ahead] - log2f(513)) < 1e-4f);
+	ck_assert(fabsf(panels[PREDICTOR_prefetch_ahead] - log2f(257)) < 1e-4f);
+	ck_assert(panels[PREDICTOR_prefetch_burst] == 1 && further[PREDICTOR_places] == panels[PREDICTOR_places]);
+	arena_free(a);
+}
+END_TEST
+
+/* A loop of one iteration changes nothing but what is counted of loops. */
+START_TEST(a_loop_of_one_iteration_is_none)
+{
+	static const char *const inner[] = { "", "for n in 0..1 {\n" };
+	Arena *a = arena_new();
+	float row[LEN(inner)][PREDICTORS];
+	for (int k = 0; k < LEN(inner); k++)
+		predictors_of(a, arena_printf(a, "fn k(x: in f32[64,4,16], y: out f32[16]) {\nfor h in 0..64 {\n"
+			"for o in 0..4 unrolled {\n%sfor i in 0..16 vector {\ny[i] = y[i] + x[h,o,i]\n}}}%s}\n", inner[k],
+			k > 0 ? "}" : ""), "cpu 1", row[k]);
+	ck_assert(row[0][PREDICTOR_copies] == 2 && row[1][PREDICTOR_copies] == 2);
+	ck_assert(row[0][PREDICTOR_step] == row[1][PREDICTOR_step] && row[0][PREDICTOR_trips] == row[1][PREDICTOR_trips]);
+	arena_free(a);
+}
+END_TEST
+
 /* A row's name, order and number make the id; names of operators are in none. */
 START_TEST(no_predictor_names_an_operator)
 {
@@ -149,6 +193,8 @@ int main(void)
 	tcase_add_test(tc, of_fns_written_by_hand);
 	tcase_add_test(tc, a_loop_twice_as_long);
 	tcase_add_test(tc, threads_without_work_are_idle);
+	tcase_add_test(tc, where_memory_is_touched);
+	tcase_add_test(tc, a_loop_of_one_iteration_is_none);
 	tcase_add_test(tc, no_predictor_names_an_operator);
 	tcase_add_test(tc, the_page_has_all_predictors);
 	tcase_add_test(tc, the_page_has_the_numbers_of_training);
