@@ -3,13 +3,12 @@
  * surrogate that learns from the trials of this search, and steps, which move one knob of the best. The default first;
  * then the best estimates that differ; then a draw decides whose proposal is next: each source has the odds of its
  * proposals that came within TUNE_CLOSE_CALL of the best (Thompson's draw from a Beta distribution). All propose from
- * one pool of estimated schedules, which begins with a part of a sample of the space. The rest of it and what is near
- * the best estimates come with the trials, and so do the neighbours of the best. So schedules that are the same are
- * one.
+ * one pool of estimated schedules, which begins with a part of a sample of the space. The rest of it comes with the
+ * trials, and so do the neighbours of the best. So schedules that are the same are one.
  *
  * It is done when some rounds of trials brought nothing, the surrogate expects nothing of the pool, and nothing of
  * further samples of the space. Left out, since bench/search shows that they gain nothing here: crossings of the
- * fastest, and draws (docs/search.md).
+ * fastest, draws, neighbours of the best estimates, and estimates that lie some knobs apart (docs/search.md).
  */
 #include "tuner/surrogate.h"
 #include "tuner/tuning.h"
@@ -42,7 +41,7 @@ struct Portfolio {
 	Numbers known; /* points to propose from */
 	Numbers hints;
 	size_t hint_head;
-	int rounds; /* of what is known: see widen */
+	int rounds; /* of the sample: see widen */
 	bool begun, over;
 	const char *source;                 /* why the last config was given; NULL: it is the default, or was drawn */
 	int64_t grown;                      /* the best point whose neighbours are known */
@@ -77,24 +76,16 @@ static void sample(Portfolio *s, int most)
 /* Whether there are rounds to come. A space that is sampled whole has none. */
 static bool may_widen(const Portfolio *s)
 {
-	return s->rounds <= TUNE_BEAM_ROUNDS && space_size(s->pool.space) > s->effort->sample;
+	return s->rounds < TUNE_PARTS && space_size(s->pool.space) > s->effort->sample;
 }
 
 /*
- * A round adds a part of the sample, and the neighbours of the best estimates that are known before it. Rounds come
- * with the trials: a Task that gets few of them costs few estimates, and a network has up to a hundred such Tasks.
+ * A round adds a part of the sample. Rounds come with the trials: a Task that gets few of them costs few estimates, and
+ * a network has up to a hundred such Tasks.
  */
 static void widen(Portfolio *s)
 {
-	uint32_t top[TUNE_BEAM];
-	pool_refresh(&s->pool, s->known.at, s->known.n);
-	pool_sort(&s->pool, &s->known);
-	size_t n = s->known.n < TUNE_BEAM ? s->known.n : TUNE_BEAM;
-	for (size_t i = 0; i < n; i++)
-		top[i] = s->known.at[i];
-	for (size_t i = 0; i < n; i++)
-		pool_add_neighbours(&s->pool, top[i], &s->known);
-	sample(s, (s->effort->sample + TUNE_BEAM_ROUNDS) / (TUNE_BEAM_ROUNDS + 1));
+	sample(s, (s->effort->sample + TUNE_PARTS - 1) / TUNE_PARTS);
 	s->rounds++;
 }
 
@@ -130,21 +121,16 @@ static bool is_alike(const Portfolio *s, uint32_t i)
 }
 
 /*
- * The best estimate that is another one than those of all that was asked, and that lies at least two knobs from what
- * is under way; where there is none, any so far away, and then any. The estimate cannot order what it takes for equal.
+ * The best estimate that is another one than those of all that was asked; where there is none, the best. The estimate
+ * cannot order what it takes for equal.
  */
 static bool by_estimate(Portfolio *s, uint32_t *i)
 {
-	for (int strict = 2; strict >= 0; strict--)
+	for (int strict = 1; strict >= 0; strict--)
 		for (size_t k = 0; k < s->known.n; k++) {
-			uint32_t x = s->known.at[k];
-			bool near = !pool_open(&s->pool, x) || (strict == 2 && is_alike(s, x));
-			for (size_t m = s->pool.asked.n; m-- > 0 && !near && s->pool.asked.n - m <= TUNE_IN_FLIGHT;)
-				near = pool_distance(&s->pool, x, s->pool.asked.at[m]) < (strict > 0 ? 2 : 1);
-			if (!near) {
-				*i = x;
+			*i = s->known.at[k];
+			if (pool_open(&s->pool, *i) && !(strict && is_alike(s, *i)))
 				return true;
-			}
 		}
 	return false;
 }
