@@ -3,7 +3,7 @@ import gzip, hashlib, json, os, re, subprocess, sys, tempfile
 
 SOURCE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
-# What a program says; this one ends where that one fails, which has said why.
+# Standard output of a program. Exits with its code if it fails; the program has printed why.
 def call(program, *words, env):
     p = subprocess.run([*program, *words], stdout=subprocess.PIPE, text=True, env=env)
     if p.returncode != 0:
@@ -61,7 +61,7 @@ def tune(dlc, o, networks, words, env, note="", unsaid=()):
         done[key] = now
         replace(path, json.dumps(done, indent=1).encode())
 
-# Of records: the name of their target's folder, its kind, and a segment of them whose head has the command.
+# Of records: the name of their target's folder, and a segment of them whose head has the command.
 def segment(dlc, records, command, env):
     record = next((r for r in map(json.loads, records.splitlines()) if r["kind"] == "target"), None)
     if record is None:
@@ -73,4 +73,4 @@ def segment(dlc, records, command, env):
         with open(os.path.join(t, "logs", name)) as f:
             head, lines = f.read().split("\n", 1)
     head = json.dumps(dict(json.loads(head), command=command), separators=(",", ":"), ensure_ascii=False)
-    return f"{record['type']}-{record['model']}", record["type"], f"{head}\n{lines}"
+    return f"{record['type']}-{record['model']}", f"{head}\n{lines}"

@@ -15,6 +15,7 @@ typedef struct NestLoop {
 	const char *var;
 	int64_t lo, n; /* first value, number of iterations; 1 where the loop does not matter */
 	LoopKind kind;
+	bool requests; /* its body is a prefetch and nothing else */
 	int stages;    /* of a pipelined loop */
 	AxisKind axis; /* of a bound loop; along `dim`, 0 to 2 for x to z */
 	int dim;

@@ -12,16 +12,10 @@
 
 #include <math.h>
 
-static bool is_repeated(const Stmt *loop)
-{
-	int64_t lo, hi;
-	return !ir_is_int(loop->loop.lo, &lo) || !ir_is_int(loop->loop.hi, &hi) || hi - lo != 1;
-}
-
 static bool has_serial(const Stmt *s)
 {
 	for (; s != NULL; s = s->next)
-		if ((s->kind == ST_FOR && ((!leaf_is_straight(s->loop.kind) && is_repeated(s)) || has_serial(s->loop.body))) ||
+		if ((s->kind == ST_FOR && (!leaf_is_straight(s->loop.kind) || has_serial(s->loop.body))) ||
 			(s->kind == ST_BLOCK && has_serial(s->block.body)) ||
 			(s->kind == ST_IF && (has_serial(s->branch.then) || has_serial(s->branch.other))))
 			return true;
@@ -34,6 +28,7 @@ static void walk_iterations(Walk *w, const Stmt *s, int64_t lo, int64_t n)
 	int binds = x->nbind;
 	NestLoop loop = { .var = s->loop.var, .lo = lo, .n = n, .kind = s->loop.kind, .stages = s->loop.stages };
 	loop.axis = ir_axis_of(s, &loop.dim);
+	loop.requests = s->loop.body != NULL && s->loop.body->kind == ST_PREFETCH && s->loop.body->next == NULL;
 	x->loop[x->nloop++] = loop;
 	nest_bind(x, s->loop.var, NULL, lo);
 	walk_list(w, s->loop.body);

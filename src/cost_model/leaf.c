@@ -174,8 +174,8 @@ static void find_loops(Leaf *f)
 	f->vectors = 1;
 	f->bodies = f->w->share;
 	f->copies = f->w->live;
-	while (f->serial >= 0 && (leaf_is_straight(n->loop[f->serial].kind) || n->loop[f->serial].n == 1))
-		f->serial--; /* a loop of one iteration is none */
+	while (f->serial >= 0 && leaf_is_straight(n->loop[f->serial].kind))
+		f->serial--;
 	for (int l = 0; l < n->nloop; l++) {
 		double times = (double)n->loop[l].n;
 		if (n->loop[l].kind == LOOP_VECTOR) {

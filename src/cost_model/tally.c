@@ -87,8 +87,8 @@ void tally_leaf(Walk *w, const LeafFacts *f, const Stream *m, int count)
 	double places = 0, pages = 0;
 	for (int i = 0; i < count; i++) {
 		double step = f->serial >= 0 ? (double)llabs(m[i].stride[f->serial]) * m[i].bytes : 0;
-		places += traffic_runs(n, &m[i], f->serial + 1, t->line_bytes);
-		pages += traffic_runs(n, &m[i], f->serial + 1, TALLY_PAGE);
+		places += traffic_runs(n, &m[i], f->serial + 1, t->line_bytes, 0);
+		pages += traffic_runs(n, &m[i], f->serial + 1, t->line_bytes, TALLY_PAGE);
 		y->step += all * log2(1 + step) / count;
 		double bytes = traffic_stream(n, &m[i], f->serial + 1, t->line_bytes) * f->bodies;
 		y->reuse[reuse_of(w, f->serial, m, count, &m[i])] += bytes;
@@ -99,8 +99,8 @@ void tally_leaf(Walk *w, const LeafFacts *f, const Stream *m, int count)
 }
 
 /*
- * What is read first by a body lies at the beginning of its buffer in the first iteration, or near it. So the address
- * that is prefetched then says how far ahead it is.
+ * With all loops at 0 a body reads the beginning of a buffer, or what lies near it. So the address that is prefetched
+ * then says how far ahead it is. A loop of nothing but requests is one burst.
  */
 void tally_prefetch(Walk *w, const Access *a)
 {
@@ -109,14 +109,21 @@ void tally_prefetch(Walk *w, const Access *a)
 	const NestBuf *b = nest_buf(n, a->buf);
 	double times = w->share * w->live, burst = w->live;
 	int64_t ahead = 0;
-	bool straight = true;
-	if (b == NULL || !nest_address(n, a, b->buf, &ahead))
+	bool together = true;
+	if (b == NULL)
 		return;
 	for (int l = n->nloop - 1; l >= 0; l--) {
 		times *= (double)n->loop[l].n;
-		straight = straight && (leaf_is_straight(n->loop[l].kind) || n->loop[l].n == 1);
-		burst *= straight ? (double)n->loop[l].n : 1;
+		together = together && (leaf_is_straight(n->loop[l].kind) || n->loop[l].requests);
+		burst *= together ? (double)n->loop[l].n : 1;
 	}
+	for (int l = 0; l < n->nloop; l++)
+		nest_set_loop(n, l, -n->loop[l].lo);
+	bool known = nest_address(n, a, b->buf, &ahead);
+	for (int l = 0; l < n->nloop; l++)
+		nest_set_loop(n, l, 0);
+	if (!known)
+		return;
 	y->prefetches += times;
 	y->prefetch_burst += times * log2(1 + burst);
 	y->prefetch_ahead += times * log2(1 + (double)llabs(ahead) * b->buf->type.bits / 8);

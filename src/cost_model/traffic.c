@@ -22,16 +22,17 @@ static void sort_by_stride(Run *run, int count)
 }
 
 /*
- * Strides are taken from small to large: a stride within the contiguous run so far lengthens the run, a larger one
- * makes copies of it.
+ * Strides are taken from small to large: a stride within the contiguous run so far, or below `apart` bytes, lengthens
+ * the run, a larger one makes copies of it.
  */
-static double copies_of(Run *run, int count, int bytes_each, int apart, double *length)
+static double copies_of(Run *run, int count, int bytes_each, int line, int apart, double *length)
 {
 	double copies = 1;
 	sort_by_stride(run, count);
 	*length = 1;
 	for (int i = 0; i < count; i++) {
-		if (copies == 1 && (double)run[i].stride * bytes_each <= *length * bytes_each + apart)
+		double step = (double)run[i].stride * bytes_each;
+		if (copies == 1 && (step < apart || step <= *length * bytes_each + line))
 			*length += (double)run[i].stride * (double)(run[i].n - 1);
 		else
 			copies *= (double)run[i].n;
@@ -41,7 +42,7 @@ static double copies_of(Run *run, int count, int bytes_each, int apart, double *
 
 double traffic_footprint(Run *run, int count, int64_t elements, int bytes_each, int line)
 {
-	double length, copies = copies_of(run, count, bytes_each, line, &length);
+	double length, copies = copies_of(run, count, bytes_each, line, 0, &length);
 	double bytes = length * bytes_each, all = (double)elements * bytes_each;
 	bytes = copies * (bytes < line ? line : bytes);
 	return bytes < all + line ? bytes : all + line;
@@ -64,12 +65,12 @@ double traffic_stream(const CostNest *n, const Stream *m, int from, int line)
 	return traffic_footprint(run, count, m->elements, m->bytes, line);
 }
 
-double traffic_runs(const CostNest *n, const Stream *m, int from, int apart)
+double traffic_runs(const CostNest *n, const Stream *m, int from, int line, int apart)
 {
 	Run run[NEST_LOOPS];
 	double length;
 	int count = runs_of(n, m, from, run);
-	return copies_of(run, count, m->bytes, apart, &length);
+	return copies_of(run, count, m->bytes, line, apart, &length);
 }
 
 double traffic_streams(const CostNest *n, const Stream *m, int count, int from, int line)

@@ -29,8 +29,8 @@ double traffic_footprint(Run *run, int count, int64_t elements, int bytes_each, 
 /* Bytes of the lines that one stream, or all of them together, touch in loops [from, nloop). */
 double traffic_stream(const CostNest *n, const Stream *m, int from, int line);
 double traffic_streams(const CostNest *n, const Stream *m, int count, int from, int line);
-/* Runs of memory that one stream touches there, each `apart` bytes or more behind another one; 1: one run. */
-double traffic_runs(const CostNest *n, const Stream *m, int from, int apart);
+/* Runs of memory that one stream touches there: begun `apart` bytes or more from another, and not where it ends. */
+double traffic_runs(const CostNest *n, const Stream *m, int from, int line, int apart);
 /* Bytes that come from beyond each cache level; out[TARGET_CACHES]. */
 void traffic_of(const CostNest *n, const Stream *m, int count, const Target *t, double out[TARGET_CACHES]);
 

@@ -275,11 +275,15 @@ def teach():
         return
     tool = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tools/teach")
     words = [sys.executable, tool, "--build=" + BUILD, f"--out={TMP}/taught", f"--logs={TMP}/taught_logs"]
-    more = [f"--work={TMP}/teach", "--network=squeezenet1_1", "--rounds=8s,6s", "--segment=one"]
+    more = [f"--work={TMP}/teach", "--network=squeezenet1_1", "--rounds=20s,5s", "--segment=one"]
     models = []
+    os.mkdir(TMP + "/taught_logs")
     for turn in more, more, ["--rounds=none"]:
         p = subprocess.run([*words, *turn], env=ENV, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
             timeout=200)
+        if not models and p.returncode != 0 and "tune first" in p.stderr:
+            print("skipped: a model that is taught: the machine measured too few schedules in 20 s")
+            return
         assert p.returncode == 0 and p.stdout.count("squeezenet1_1 ") == (2 if not models else 0), (p.stdout, p.stderr)
         with open(TMP + "/taught_logs/cpu.model", "rb") as f:
             head, trees = f.read()[:-16].split(b"\n", 1)
@@ -289,10 +293,16 @@ def teach():
     head, *lines = unpacked(log)
     assert "/cpu-" in log and log.endswith("/one.jsonl.gz") and TMP not in head, head
     assert json.loads(head)["command"] == \
-        "tools/teach --target=host --threads=1 --network=squeezenet1_1 --rounds=8s,6s", head
+        "tools/teach --target=host --threads=1 --network=squeezenet1_1 --rounds=20s,5s --segment=one", head
     records = [json.loads(l) for l in lines]
     assert {r["search"] for r in records if r["kind"] == "session"} == {"random", "rank"}, records[0]
     assert all(r["status"] == "ok" for r in records if r["kind"] == "run")
+    os.rename(TMP + "/teach", TMP + "/teach_before")
+    before = open(log, "rb").read()
+    for bad, why in (([f"--work={TMP}/teach", "--network=mlp", "--rounds=2s", "--segment=one"], "another --segment"),
+                     (["--rounds=none", "--logs=" + TMP + "/nowhere"], "there is no such folder")):
+        p = subprocess.run([*words, *bad], env=ENV, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        assert p.returncode == 1 and why in p.stderr and open(log, "rb").read() == before, p.stderr
 
 main(a_folder_is_a_database, own_records_outlive_the_cache, a_colleagues_folder, lines_go_in_and_out, damage_is_named,
      logs_may_be_packed, places_that_cannot_be_written, what_is_not_there, the_best_alone, logs_are_shipped,

@@ -385,6 +385,8 @@ START_TEST(a_run_is_learned_from)
 			last[i] = cost_estimate_one(&cost, ks[i], task);
 	}
 	ck_assert_msg((last[worst] < last[best]) == train_there(NULL), "%g and %g", last[worst], last[best]);
+	for (int i = 0; i < LEN(trace); i++)
+		ck_assert(train_there(NULL) || last[i] == first[i]);
 	cost_close(&cost);
 	arena_free(a);
 }

@@ -118,13 +118,15 @@ static const char *panel_of(Arena *a, int apart, int step, int ahead)
 START_TEST(where_memory_is_touched)
 {
 	Arena *a = arena_new();
-	float panels[PREDICTORS], vectors[PREDICTORS], further[PREDICTORS];
+	float panels[PREDICTORS], vectors[PREDICTORS], near[PREDICTORS], further[PREDICTORS];
 	predictors_of(a, panel_of(a, 16, 64, 4), "cpu 1", panels);
-	predictors_of(a, panel_of(a, 16384, 16, 4), "cpu 1", vectors);
+	predictors_of(a, panel_of(a, 1024, 16, 4), "cpu 1", vectors);
+	predictors_of(a, panel_of(a, 1023, 16, 4), "cpu 1", near);
 	predictors_of(a, panel_of(a, 16, 64, 8), "cpu 1", further);
 	ck_assert_msg(panels[PREDICTOR_places] + 0.5f < vectors[PREDICTOR_places], "%g and %g",
 		(double)panels[PREDICTOR_places], (double)vectors[PREDICTOR_places]);
 	ck_assert(panels[PREDICTOR_pages] + 0.5f < vectors[PREDICTOR_pages]);
+	ck_assert(near[PREDICTOR_pages] == panels[PREDICTOR_pages] && near[PREDICTOR_places] == vectors[PREDICTOR_places]);
 	ck_assert(panels[PREDICTOR_step] > vectors[PREDICTOR_step]);
 	ck_assert(panels[PREDICTOR_prefetches] == vectors[PREDICTOR_prefetches]);
 	ck_assert(fabsf(further[PREDICTOR_prefetch_ahead] - log2f(513)) < 1e-4f);
@@ -134,18 +136,20 @@ START_TEST(where_memory_is_touched)
 }
 END_TEST
 
-/* A loop of one iteration changes nothing but what is counted of loops. */
-START_TEST(a_loop_of_one_iteration_is_none)
+/* Requests in a loop of their own are one burst, and in a tile that does not begin at 0 they are no further ahead. */
+START_TEST(how_prefetches_stand)
 {
-	static const char *const inner[] = { "", "for n in 0..1 {\n" };
+	static const int begin[] = { 0, 8 };
 	Arena *a = arena_new();
-	float row[LEN(inner)][PREDICTORS];
-	for (int k = 0; k < LEN(inner); k++)
-		predictors_of(a, arena_printf(a, "fn k(x: in f32[64,4,16], y: out f32[16]) {\nfor h in 0..64 {\n"
-			"for o in 0..4 unrolled {\n%sfor i in 0..16 vector {\ny[i] = y[i] + x[h,o,i]\n}}}%s}\n", inner[k],
-			k > 0 ? "}" : ""), "cpu 1", row[k]);
-	ck_assert(row[0][PREDICTOR_copies] == 2 && row[1][PREDICTOR_copies] == 2);
-	ck_assert(row[0][PREDICTOR_step] == row[1][PREDICTOR_step] && row[0][PREDICTOR_trips] == row[1][PREDICTOR_trips]);
+	float row[LEN(begin)][PREDICTORS];
+	for (int i = 0; i < LEN(begin); i++)
+		predictors_of(a, arena_printf(a, "fn k(x: in f32[65536], z: out f32[64]) {\nfor k in %d..%d {\n"
+			"for f in 0..7 {\nprefetch x[k*64 + 256 + f*16]\n}\nfor i in 0..16 vector {\n"
+			"z[i] = z[i] + x[k*64 + i]\n}}}\n", begin[i], begin[i] + 8), "cpu 1", row[i]);
+	for (int i = 0; i < LEN(begin); i++) {
+		ck_assert_msg(row[i][PREDICTOR_prefetch_burst] == 3, "%g", (double)row[i][PREDICTOR_prefetch_burst]);
+		ck_assert(fabsf(row[i][PREDICTOR_prefetch_ahead] - log2f(1025)) < 1e-4f);
+	}
 	arena_free(a);
 }
 END_TEST
@@ -194,7 +198,7 @@ int main(void)
 	tcase_add_test(tc, a_loop_twice_as_long);
 	tcase_add_test(tc, threads_without_work_are_idle);
 	tcase_add_test(tc, where_memory_is_touched);
-	tcase_add_test(tc, a_loop_of_one_iteration_is_none);
+	tcase_add_test(tc, how_prefetches_stand);
 	tcase_add_test(tc, no_predictor_names_an_operator);
 	tcase_add_test(tc, the_page_has_all_predictors);
 	tcase_add_test(tc, the_page_has_the_numbers_of_training);
