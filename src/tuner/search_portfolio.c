@@ -7,8 +7,8 @@
  * trials, and so do the neighbours of the best. So schedules that are the same are one.
  *
  * It is done when some rounds of trials brought nothing, the surrogate expects nothing of the pool, and nothing of
- * further samples of the space. Left out, since bench/search shows that they gain nothing here: crossings of the
- * fastest, draws, neighbours of the best estimates, and estimates that lie some knobs apart (docs/search.md).
+ * further samples of the space. Left out, since bench/search shows that they gain nothing here, or less than they cost:
+ * crossings of the fastest, draws, and neighbours of the best estimates (docs/search.md).
  */
 #include "tuner/surrogate.h"
 #include "tuner/tuning.h"
@@ -121,16 +121,21 @@ static bool is_alike(const Portfolio *s, uint32_t i)
 }
 
 /*
- * The best estimate that is another one than those of all that was asked; where there is none, the best. The estimate
- * cannot order what it takes for equal.
+ * The best estimate that is another one than those of all that was asked, and that lies at least two knobs from what
+ * is under way; where there is none, any so far away, and then any. The estimate cannot order what it takes for equal.
  */
 static bool by_estimate(Portfolio *s, uint32_t *i)
 {
-	for (int strict = 1; strict >= 0; strict--)
+	for (int strict = 2; strict >= 0; strict--)
 		for (size_t k = 0; k < s->known.n; k++) {
-			*i = s->known.at[k];
-			if (pool_open(&s->pool, *i) && !(strict && is_alike(s, *i)))
+			uint32_t x = s->known.at[k];
+			bool near = !pool_open(&s->pool, x) || (strict == 2 && is_alike(s, x));
+			for (size_t m = s->pool.asked.n; m-- > 0 && !near && s->pool.asked.n - m <= TUNE_IN_FLIGHT;)
+				near = pool_distance(&s->pool, x, s->pool.asked.at[m]) < (strict > 0 ? 2 : 1);
+			if (!near) {
+				*i = x;
 				return true;
+			}
 		}
 	return false;
 }

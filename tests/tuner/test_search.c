@@ -247,7 +247,7 @@ START_TEST(a_portfolio_learns)
 		double noise, goal;
 		int most;
 	} cases[] = {
-		{ EST_RIGHT, 0, 1.001, 30 },
+		{ EST_RIGHT, 0, 1.001, 25 },
 		{ EST_CONSTANT, 0, 1.1, 250 },
 		{ EST_WRONG, 0, 1.1, 250 },
 		{ EST_CONSTANT, 0.01, 1.1, 250 },
