@@ -42,7 +42,8 @@ def sealed(record):
 def logs_of(work, target):
     return os.path.join(work, "logs", re.sub(r"[^A-Za-z0-9.-]", "-", os.path.basename(target)))
 
-# Tunes each network, unless WORK says that this was done with these words and this note by code of this epoch.
+# Tunes each network, unless WORK says that this was done with these words and this note by code of this epoch. What dlc
+# refuses, as a target that there is not, ends it; a network that fails is left out.
 def tune(dlc, o, networks, words, env, note="", unsaid=()):
     path, now = os.path.join(o.work, "done.json"), epoch()
     done = json.load(open(path)) if os.path.exists(path) else {}
@@ -53,8 +54,8 @@ def tune(dlc, o, networks, words, env, note="", unsaid=()):
             continue
         print(key, flush=True)
         p = subprocess.run([*dlc, "tune", *ask, *unsaid, f"--tuning-db={logs_of(o.work, target)}/"], env=env)
-        if p.returncode == 130:
-            sys.exit(130)
+        if p.returncode in (2, 130): # of dlc: the command is wrong; Ctrl-C
+            sys.exit(p.returncode)
         if p.returncode != 0:
             print(f"{key}: exit {p.returncode}; left out", file=sys.stderr)
             continue

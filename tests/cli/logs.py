@@ -257,6 +257,8 @@ def retune():
         head = unpacked(log)[0]
         assert json.loads(head)["command"].startswith("tools/retune --target=host --threads=1 --network=mlp"), head
         assert "/cpu-" in log and json.loads(head)["kind"] == "log" and "/tmp" not in head and TMP not in head, head
+    p = subprocess.run([*words, "--target=nothing"], env=ENV, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert p.returncode == 2 and "no such target" in p.stderr and segments(TMP + "/out") == [log], p.stderr
     # Other segments stay.
     p = subprocess.run([*words, "--segment=more", "--best=1"], env=ENV, stdout=subprocess.PIPE,
         stderr=subprocess.PIPE, text=True, timeout=200)
